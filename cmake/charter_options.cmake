@@ -1,0 +1,24 @@
+# What a person may choose with -D. Every choice that cannot be honoured is a configure error.
+option(CHARTER_BUILD_TESTS "Build the tests" ON)
+option(CHARTER_BUILD_BENCH "Build the benchmarks" ON)
+option(CHARTER_WERROR "Warnings are errors" ON)
+option(CHARTER_NATIVE "Optimise for the CPU of the build machine (-march=native)" ON)
+option(CHARTER_SANITIZE "Address and undefined-behaviour sanitizers" OFF)
+set(CHARTER_BLAS "onednn" CACHE STRING "Matrix products: onednn | cblas | cublas")
+set_property(CACHE CHARTER_BLAS PROPERTY STRINGS onednn cblas cublas)
+set(CHARTER_SHARED_DATA "${CMAKE_SOURCE_DIR}/../shared/data" CACHE PATH
+    "Folder with real models, tokenizers and data for the tests; tests that need it are skipped without it")
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+find_program(CHARTER_CCACHE ccache)
+if(CHARTER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CHARTER_CCACHE})
+endif()

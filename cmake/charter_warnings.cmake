@@ -1,0 +1,17 @@
+# charter_flags: the compiler flags of every Charter target. No -ffast-math; -ffp-contract=off, so that a fused
+# multiply-add happens where the source says std::fma and nowhere else (docs/verify-mode.md).
+add_library(charter_flags INTERFACE)
+target_compile_options(charter_flags INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
+                                               -Wcast-align -Wimplicit-fallthrough -ffp-contract=off -fopenmp-simd)
+if(CHARTER_WERROR)
+  target_compile_options(charter_flags INTERFACE -Werror)
+endif()
+if(CHARTER_NATIVE)
+  target_compile_options(charter_flags INTERFACE -march=native)
+endif()
+if(CHARTER_SANITIZE)
+  target_compile_options(charter_flags INTERFACE -fsanitize=address,undefined -fno-omit-frame-pointer -g1)
+  target_link_options(charter_flags INTERFACE -fsanitize=address,undefined)
+endif()
+set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG")
+target_include_directories(charter_flags INTERFACE ${CMAKE_SOURCE_DIR})

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/base/file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "src/base/error.hpp"
+
+namespace charter {
+namespace {
+
+// Closes on every path; close() errors of a written file are checked by hand before.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+  int release() { return std::exchange(fd_, -1); }
+
+ private:
+  int fd_;
+};
+
+int open_for_reading(const std::filesystem::path& path, struct stat& status) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) fail(ExitCode::missing_input, fmt::format("{}: cannot open: {}", path.string(), std::strerror(errno)));
+  if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+    ::close(fd);
+    fail(ExitCode::missing_input, fmt::format("{}: is not a regular file", path.string()));
+  }
+  return fd;
+}
+
+}  // namespace
+
+std::string read_file(const std::filesystem::path& path, std::int64_t limit_bytes) {
+  struct stat status {};
+  const Descriptor file(open_for_reading(path, status));
+  if (status.st_size > limit_bytes) {
+    fail(ExitCode::bad_input, fmt::format("{}: has {} bytes, at most {} are accepted here", path.string(),
+                                          status.st_size, limit_bytes));
+  }
+  std::string content(static_cast<std::size_t>(status.st_size), '\0');
+  std::size_t done = 0;
+  while (done < content.size()) {
+    const ssize_t got = ::read(file.get(), content.data() + done, content.size() - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) {
+      fail(ExitCode::io_error, fmt::format("{}: read stopped at byte {} of {}: {}", path.string(), done,
+                                           content.size(), got < 0 ? std::strerror(errno) : "file shrank"));
+    }
+    done += static_cast<std::size_t>(got);
+  }
+  return content;
+}
+
+void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
+  const std::filesystem::path temporary = path.string() + ".tmp";
+  const auto give_up = [&](const char* step) {
+    const std::string reason = std::strerror(errno);
+    ::unlink(temporary.c_str());
+    fail(ExitCode::cannot_write, fmt::format("{}: {} failed: {}", path.string(), step, reason));
+  };
+  Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (file.get() < 0) give_up("creating");
+  std::size_t done = 0;
+  while (done < content.size()) {
+    const ssize_t put = ::write(file.get(), content.data() + done, content.size() - done);
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) give_up("writing");
+    done += static_cast<std::size_t>(put);
+  }
+  if (::fsync(file.get()) != 0) give_up("fsync");
+  if (::close(file.release()) != 0) give_up("closing");
+  if (::rename(temporary.c_str(), path.c_str()) != 0) give_up("renaming");
+  fsync_path(path.has_parent_path() ? path.parent_path() : ".");
+}
+
+void fsync_path(const std::filesystem::path& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0 || ::fsync(file.get()) != 0) {
+    fail(ExitCode::io_error, fmt::format("{}: fsync failed: {}", path.string(), std::strerror(errno)));
+  }
+}
+
+MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
+  struct stat status {};
+  const Descriptor file(open_for_reading(path, status));
+  size_ = static_cast<std::size_t>(status.st_size);
+  if (size_ == 0) return;
+  void* mapping = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.get(), 0);
+  if (mapping == MAP_FAILED) {
+    fail(ExitCode::io_error, fmt::format("{}: cannot map {} bytes: {}", path.string(), size_, std::strerror(errno)));
+  }
+  data_ = static_cast<const std::byte*>(mapping);
+}
+
+MappedFile::~MappedFile() {
+  if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+}  // namespace charter

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files: read whole or mapped, written so that a crash leaves the old file or the new one, never a mixture.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace charter {
+
+// The whole file. Throws missing_input (with errno text and path), bad_input when larger than `limit_bytes`, io_error.
+std::string read_file(const std::filesystem::path& path, std::int64_t limit_bytes = std::int64_t{1} << 32);
+
+// Writes path.tmp, fsyncs, renames onto path, fsyncs the folder. Throws cannot_write naming path and errno text.
+void write_file_atomically(const std::filesystem::path& path, std::string_view content);
+
+// fsync of a file or folder that already exists. Throws io_error.
+void fsync_path(const std::filesystem::path& path);
+
+// A read-only mapping of a whole file. Move-only. The size is taken once, at opening.
+class MappedFile {
+ public:
+  // Throws missing_input or io_error.
+  explicit MappedFile(const std::filesystem::path& path);
+  ~MappedFile();
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  std::span<const std::byte> bytes() const { return {data_, size_}; }
+  std::int64_t size() const { return static_cast<std::int64_t>(size_); }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  const std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace charter

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text <-> token ids. One object for every model; built from a tokenizer.json text (other file forms are turned into one
+// by tokenizer_files.hpp). Immutable after construction; every member is safe to call from any thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/base/fingerprint.hpp"
+
+namespace charter {
+
+using TokenId = std::int32_t;
+
+class Tokenizer {
+ public:
+  // `json_text` is a Hugging Face tokenizer.json; `where` starts error messages. Throws bad_input naming what is wrong or
+  // unsupported; nothing is guessed.
+  static Tokenizer from_json(std::string_view json_text, const std::string& where);
+
+  // Plain text to ids. Special tokens written in the text are recognised only with `allow_special`; otherwise they
+  // are ordinary characters, so that data cannot forge a turn. No BOS or EOS is added here.
+  std::vector<TokenId> encode(std::string_view text, bool allow_special = false) const;
+
+  // Ids to bytes, exact: decode(encode(x)) == x for arbitrary bytes. Throws bad_input on an id outside the vocabulary.
+  std::string decode(const std::vector<TokenId>& ids, bool keep_special = true) const;
+  // The bytes of one token.
+  std::string piece(TokenId id) const;
+
+  // The id of a whole token (special or ordinary), if there is one.
+  std::optional<TokenId> find(std::string_view token) const;
+  bool is_special(TokenId id) const;
+  // One more than the largest id.
+  std::int64_t vocabulary_size() const;
+
+  // The tokenizer.json this object was built from, so that a run folder or export can carry it.
+  const std::string& json_text() const;
+  // Of json_text(): two models agree on ids when these are equal.
+  Fingerprint fingerprint() const;
+
+ private:
+  struct Impl;
+  std::shared_ptr<const Impl> impl_;
+};
+
+}  // namespace charter
