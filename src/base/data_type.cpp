@@ -15,23 +15,35 @@ struct TypeLayout {
 // A quantised block: half scale (+ half minimum for q4_1), then 32 values of 4 or 8 bits.
 constexpr TypeLayout layout_of(DataType type) {
   switch (type) {
-    case DataType::f64: return {"F64", 1, 8};
-    case DataType::f32: return {"F32", 1, 4};
-    case DataType::f16: return {"F16", 1, 2};
-    case DataType::bf16: return {"BF16", 1, 2};
-    case DataType::i64: return {"I64", 1, 8};
-    case DataType::i32: return {"I32", 1, 4};
-    case DataType::u8: return {"U8", 1, 1};
-    case DataType::q4_0: return {"Q4_0", 32, 18};
-    case DataType::q4_1: return {"Q4_1", 32, 20};
-    case DataType::q8_0: return {"Q8_0", 32, 34};
+    case DataType::f64:
+      return {"F64", 1, 8};
+    case DataType::f32:
+      return {"F32", 1, 4};
+    case DataType::f16:
+      return {"F16", 1, 2};
+    case DataType::bf16:
+      return {"BF16", 1, 2};
+    case DataType::i64:
+      return {"I64", 1, 8};
+    case DataType::i32:
+      return {"I32", 1, 4};
+    case DataType::u8:
+      return {"U8", 1, 1};
+    case DataType::q4_0:
+      return {"Q4_0", 32, 18};
+    case DataType::q4_1:
+      return {"Q4_1", 32, 20};
+    case DataType::q8_0:
+      return {"Q8_0", 32, 34};
   }
   return {"?", 1, 1};
 }
 
 }  // namespace
 
-std::string_view to_string(DataType type) { return layout_of(type).name; }
+std::string_view to_string(DataType type) {
+  return layout_of(type).name;
+}
 
 std::int64_t bytes_of(DataType type, std::int64_t count) {
   const TypeLayout layout = layout_of(type);

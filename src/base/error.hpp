@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one exception type that carries an exit code. A message says what was wrong, where (file, offset or line,
-// record), what was expected, and what to do next; it is printed once, by apps/support.
+// The one exception type that carries an exit code. A message says what was wrong, where (file, offset or
+// line, record), what was expected, and what to do next; it is printed once, by apps/support.
 #pragma once
 
 #include <source_location>
@@ -24,7 +24,8 @@ class Error : public std::runtime_error {
 // Throws Error(code, message).
 [[noreturn]] void fail(ExitCode code, const std::string& message);
 
-// Throws Error(internal) naming the call site when an invariant of Charter's own is broken. Never for user input.
+// Throws Error(internal) naming the call site when an invariant of Charter's own is broken. Never for user
+// input.
 void require(bool condition, std::string_view what,
              std::source_location where = std::source_location::current());
 

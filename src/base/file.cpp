@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/base/file.hpp"
 
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
-#include <utility>
 
 #include "src/base/error.hpp"
 
@@ -34,7 +34,8 @@ class Descriptor {
 
 int open_for_reading(const std::filesystem::path& path, struct stat& status) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) fail(ExitCode::missing_input, fmt::format("{}: cannot open: {}", path.string(), std::strerror(errno)));
+  if (fd < 0)
+    fail(ExitCode::missing_input, fmt::format("{}: cannot open: {}", path.string(), std::strerror(errno)));
   if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
     ::close(fd);
     fail(ExitCode::missing_input, fmt::format("{}: is not a regular file", path.string()));
@@ -101,7 +102,8 @@ MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
   if (size_ == 0) return;
   void* mapping = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.get(), 0);
   if (mapping == MAP_FAILED) {
-    fail(ExitCode::io_error, fmt::format("{}: cannot map {} bytes: {}", path.string(), size_, std::strerror(errno)));
+    fail(ExitCode::io_error,
+         fmt::format("{}: cannot map {} bytes: {}", path.string(), size_, std::strerror(errno)));
   }
   data_ = static_cast<const std::byte*>(mapping);
 }

@@ -11,10 +11,12 @@
 
 namespace charter {
 
-// The whole file. Throws missing_input (with errno text and path), bad_input when larger than `limit_bytes`, io_error.
+// The whole file. Throws missing_input (with errno text and path), bad_input when larger than `limit_bytes`,
+// io_error.
 std::string read_file(const std::filesystem::path& path, std::int64_t limit_bytes = std::int64_t{1} << 32);
 
-// Writes path.tmp, fsyncs, renames onto path, fsyncs the folder. Throws cannot_write naming path and errno text.
+// Writes path.tmp, fsyncs, renames onto path, fsyncs the folder. Throws cannot_write naming path and errno
+// text.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
 // fsync of a file or folder that already exists. Throws io_error.

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/base/fingerprint.hpp"
 
-#include <fmt/format.h>
-
 #include <bit>
+
+#include <fmt/format.h>
 
 namespace charter {
 namespace {
 
-// The finalizer of SplitMix64 (Steele, Lea, Flood, 2014): a bijection whose output bits all depend on all input bits.
+// The finalizer of SplitMix64 (Steele, Lea, Flood, 2014): a bijection whose output bits all depend on all
+// input bits.
 constexpr std::uint64_t mix(std::uint64_t value) {
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ULL;
   value = (value ^ (value >> 27)) * 0x94d049bb133111ebULL;
@@ -31,7 +32,9 @@ Fingerprint sum(std::span<const T> values, std::int64_t first_index) {
 
 }  // namespace
 
-std::string Fingerprint::hex() const { return fmt::format("{:016x}{:016x}", high, low); }
+std::string Fingerprint::hex() const {
+  return fmt::format("{:016x}{:016x}", high, low);
+}
 
 Fingerprint fingerprint_of(std::span<const float> values, std::int64_t first_index) {
   return sum<std::uint32_t>(values, first_index);

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON from files, parsed with limits: nesting depth and duplicate keys are checked, and errors name file and byte.
+// JSON from files, parsed with limits: nesting depth and duplicate keys are checked, and errors name file and
+// byte.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+
+#include <nlohmann/json.hpp>
 
 namespace charter {
 
 using Json = nlohmann::json;
 
-// Parses `text`. `where` (a path, or path:line) starts every message. Throws bad_input on a syntax error (with the byte
-// offset), nesting deeper than `max_depth`, or a key that stands twice in one object.
+// Parses `text`. `where` (a path, or path:line) starts every message. Throws bad_input on a syntax error
+// (with the byte offset), nesting deeper than `max_depth`, or a key that stands twice in one object.
 Json parse_json(std::string_view text, const std::string& where, int max_depth = 64);
 
 }  // namespace charter

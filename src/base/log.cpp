@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/base/log.hpp"
 
+#include <atomic>
+#include <memory>
+
 #include <fmt/format.h>
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
-
-#include <atomic>
-#include <memory>
 
 #include "src/base/error.hpp"
 
@@ -23,7 +23,10 @@ struct LogState {
 
 LogState& state() {
   static LogState instance = [] {
-    return LogState{{}, -1, std::make_shared<spdlog::logger>("charter", std::make_shared<spdlog::sinks::stderr_sink_mt>())};
+    return LogState{
+        {},
+        -1,
+        std::make_shared<spdlog::logger>("charter", std::make_shared<spdlog::sinks::stderr_sink_mt>())};
   }();
   static const bool configured = [] {
     instance.logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %v");
@@ -36,10 +39,14 @@ LogState& state() {
 
 const char* name_of(Severity severity) {
   switch (severity) {
-    case Severity::debug: return "debug";
-    case Severity::info: return "info";
-    case Severity::warning: return "warning";
-    case Severity::error: return "error";
+    case Severity::debug:
+      return "debug";
+    case Severity::info:
+      return "info";
+    case Severity::warning:
+      return "warning";
+    case Severity::error:
+      return "error";
   }
   return "?";
 }
@@ -62,14 +69,16 @@ void set_log_file(const std::filesystem::path& file) {
   }
 }
 
-void set_log_step(long long step) { state().step = step; }
+void set_log_step(long long step) {
+  state().step = step;
+}
 
 void log(Severity severity, const std::string& message) {
   LogState& current = state();
   const long long step = current.step;
   const std::string step_text = step < 0 ? std::string("-") : std::to_string(step);
-  current.logger->log(severity == Severity::error ? spdlog::level::err : spdlog::level::info, "step {} rank {} {}: {}",
-                      step_text, current.identity.rank, name_of(severity), message);
+  current.logger->log(severity == Severity::error ? spdlog::level::err : spdlog::level::info,
+                      "step {} rank {} {}: {}", step_text, current.identity.rank, name_of(severity), message);
 }
 
 }  // namespace charter

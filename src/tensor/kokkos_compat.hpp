@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one place that knows differences between Kokkos 3.4 and 5.x, and between a host and a device build.
+#pragma once
+
+#include <type_traits>
+
+#include <Kokkos_Core.hpp>
+
+namespace charter {
+
+// Where kernels run and device tensors live in this build.
+using ExecutionSpace = Kokkos::DefaultExecutionSpace;
+using DeviceMemorySpace = ExecutionSpace::memory_space;
+
+// True when kernels can be plain host loops: device memory is host memory and no accelerator is involved.
+inline constexpr bool kernels_run_on_host =
+    Kokkos::SpaceAccessibility<Kokkos::DefaultHostExecutionSpace, DeviceMemorySpace>::accessible &&
+    std::is_same_v<ExecutionSpace::memory_space, Kokkos::HostSpace>;
+
+}  // namespace charter
