@@ -41,9 +41,9 @@ function(charter_rank_test name)
   endif()
   foreach(ranks IN LISTS ARG_RANKS)
     add_test(NAME ${name}.np${ranks}
-             COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${CHARTER_MPIEXEC_FLAGS}
-                     $<TARGET_FILE:${name}>)
+             COMMAND ${CMAKE_SOURCE_DIR}/scripts/mpirun.sh ${ranks} $<TARGET_FILE:${name}>)
     set_tests_properties(${name}.np${ranks} PROPERTIES TIMEOUT ${ARG_TIMEOUT} PROCESSORS ${ranks}
-                         LABELS "ranks;np${ranks};${ARG_LABELS}")
+                         LABELS "ranks;np${ranks};${ARG_LABELS}"
+                         ENVIRONMENT "MPIEXEC=${MPIEXEC_EXECUTABLE};CHARTER_MPIEXEC_FLAGS=${CHARTER_MPIEXEC_FLAGS}")
   endforeach()
 endfunction()

@@ -3,17 +3,29 @@
 
 #include <fmt/format.h>
 
+#include "src/base/failure_hook.hpp"
+
 namespace charter {
+namespace {
+
+FailureHook failure_hook = nullptr;
+
+}  // namespace
+
+void set_failure_hook(FailureHook hook) {
+  failure_hook = hook;
+}
 
 void fail(ExitCode code, const std::string& message) {
+  if (failure_hook != nullptr) failure_hook(code, message);
   throw Error(code, message);
 }
 
 void require(bool condition, std::string_view what, std::source_location where) {
   if (condition) return;
-  throw Error(ExitCode::internal,
-              fmt::format("broken invariant: {} ({}:{} in {}); this is a fault of Charter's own", what,
-                          where.file_name(), where.line(), where.function_name()));
+  fail(ExitCode::internal,
+       fmt::format("broken invariant: {} ({}:{} in {}); this is a fault of Charter's own", what,
+                   where.file_name(), where.line(), where.function_name()));
 }
 
 }  // namespace charter

@@ -10,8 +10,9 @@
 
 namespace charter {
 
-// ids.size() == loss_mask.size() >= 2. loss_mask[i] says whether predicting ids[i] (from ids[0..i-1]) counts; loss_mask[0]
-// is always 0. A document of n ids gives n - 1 positions to the model: inputs ids[0..n-2], targets ids[1..n-1].
+// ids.size() == loss_mask.size() >= 2. loss_mask[i] says whether predicting ids[i] (from ids[0..i-1]) counts;
+// loss_mask[0] is always 0. A document of n ids gives n - 1 positions to the model: inputs ids[0..n-2],
+// targets ids[1..n-1].
 struct Sample {
   std::vector<TokenId> ids;
   std::vector<std::uint8_t> loss_mask;

@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,6 +39,8 @@ enum class ParseAction : std::uint8_t { run, show_help, show_version };
 // Gives the text of a --config file. A parallel program passes one that reads on rank 0 and broadcasts.
 using ConfigReader = std::function<std::string(const std::filesystem::path&)>;
 std::string read_config_file(const std::filesystem::path& path);
+
+struct CommandLineEntry;
 
 // One option as the set keeps it.
 struct OptionSpec {
@@ -171,10 +174,21 @@ class OptionSet {
                                                    const std::string& where) const;
 
  private:
+  // The texts of one option from one source, and where the last of them stands.
+  struct GivenTexts {
+    std::vector<std::string> texts;
+    std::string source;
+  };
+  using Given = std::map<std::string, GivenTexts>;
+
   OptionSpec& insert(std::string name, std::string help, std::unique_ptr<OptionValue> value);
   const OptionSpec* find(std::string_view name) const;
-  [[noreturn]] void refuse_unknown(const std::string& name, const std::string& source) const;
-  void assign(OptionSpec& spec, const std::vector<std::string>& texts, const std::string& source);
+  [[noreturn]] void refuse_unknown(const std::string& typed, const std::string& source) const;
+  std::vector<CommandLineEntry> split(const std::vector<std::string>& arguments) const;
+  Given collect_config(const std::string& path, const ConfigReader& reader) const;
+  void add_entry(const CommandLineEntry& entry, Given& given) const;
+  void assign(OptionSpec& spec, const GivenTexts& given);
+  void assign_all(const Given& given);
   std::vector<std::string> known_names() const;
 
   std::string program_;

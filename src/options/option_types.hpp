@@ -8,6 +8,9 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "src/base/batch_size.hpp"
 
 namespace charter {
 
@@ -31,15 +34,6 @@ struct ByteSize {
   auto operator<=>(const ByteSize&) const = default;
 };
 
-// A global batch: 512 sequences, or tokens with the suffix t: 262144t, 500kt, 0.5Mt (k, M, G are powers of
-// 1,000).
-struct BatchSize {
-  enum class Unit : std::uint8_t { sequences, tokens };
-  std::int64_t count = 0;
-  Unit unit = Unit::sequences;
-  bool operator==(const BatchSize&) const = default;
-};
-
 // A moment. Texts: ISO 8601 (2026-01-31T23:59, seconds and zone optional; without a zone the local one
 // holds), seconds since 1970, or HH:MM, which means the next time that the local clock shows it.
 struct WallTime {
@@ -55,6 +49,7 @@ std::uint64_t parse_unsigned(std::string_view text);
 double parse_real(std::string_view text);
 Duration parse_duration(std::string_view text);
 ByteSize parse_byte_size(std::string_view text);
+// 512 sequences, or tokens with the suffix t: 262144t, 500kt, 0.5Mt (k, M, G are powers of 1,000).
 BatchSize parse_batch_size(std::string_view text);
 // `now_epoch_s` is what HH:MM is counted from. Ranks must not ask their own clocks: parse once and broadcast.
 WallTime parse_wall_time(std::string_view text, std::int64_t now_epoch_s);
@@ -65,5 +60,8 @@ std::string format_duration(const Duration& value);
 std::string format_byte_size(const ByteSize& value);
 std::string format_batch_size(const BatchSize& value);
 std::string format_wall_time(const WallTime& value);
+
+// "a, b, c"; `none` when there are no texts.
+std::string join_texts(const std::vector<std::string>& texts, std::string_view none = "");
 
 }  // namespace charter

@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/tensor/execution_queue.hpp"
 
+#include "src/tensor/kokkos_compat.hpp"
+
 namespace charter {
+
+ExecutionQueue::ExecutionQueue(MemoryPool& pool, Arithmetic arithmetic)
+    : pool_(&pool), arithmetic_(arithmetic), execution_space_(std::make_shared<const ExecutionSpace>()) {}
 
 void* ExecutionQueue::native_stream() const {
 #ifdef KOKKOS_ENABLE_CUDA
-  return execution_space_.cuda_stream();
+  return execution_space_->cuda_stream();
 #else
   return nullptr;
 #endif
 }
 
 void ExecutionQueue::wait_host() const {
-  if (!planning()) execution_space_.fence();
+  if (!planning()) execution_space_->fence();
 }
 
 namespace {
@@ -23,6 +28,13 @@ template <class Memory>
 using ConstBytes = Kokkos::View<const unsigned char*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
 }  // namespace
+
+void begin_region(const char* label) {
+  Kokkos::Profiling::pushRegion(label);
+}
+void end_region() {
+  Kokkos::Profiling::popRegion();
+}
 
 void copy_bytes_to_device(ExecutionQueue& queue, void* to, const void* from_host, std::int64_t bytes) {
   if (bytes == 0) return;

@@ -5,9 +5,11 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
+#include <memory>
+#include <span>
+#include <type_traits>
 
-#include "src/tensor/kokkos_compat.hpp"
+#include "src/tensor/execution_space.hpp"
 #include "src/tensor/memory_pool.hpp"
 #include "src/tensor/tensor.hpp"
 
@@ -18,7 +20,7 @@ enum class Arithmetic : std::uint8_t { fast, order_fixed };
 
 class ExecutionQueue {
  public:
-  ExecutionQueue(MemoryPool& pool, Arithmetic arithmetic) : pool_(&pool), arithmetic_(arithmetic) {}
+  ExecutionQueue(MemoryPool& pool, Arithmetic arithmetic);
 
   MemoryPool& pool() const { return *pool_; }
   // In a plan allocations are counted and launches skipped; nothing may read device values.
@@ -26,7 +28,7 @@ class ExecutionQueue {
   Arithmetic arithmetic() const { return arithmetic_; }
   bool order_fixed() const { return arithmetic_ == Arithmetic::order_fixed; }
 
-  const ExecutionSpace& execution_space() const { return execution_space_; }
+  const ExecutionSpace& execution_space() const { return *execution_space_; }
   // The stream handle for cuBLAS and NCCL; nullptr on a host build.
   void* native_stream() const;
   // Blocks the host until everything launched so far is done.
@@ -38,9 +40,13 @@ class ExecutionQueue {
  private:
   MemoryPool* pool_;
   Arithmetic arithmetic_;
-  ExecutionSpace execution_space_;
+  std::shared_ptr<const ExecutionSpace> execution_space_;
   std::int64_t launches_ = 0;
 };
+
+// A region that profiling tools see.
+void begin_region(const char* label);
+void end_region();
 
 // The one launch point: runs `work(execution_space)` under a profiling region named `label` (the qualified
 // function name), unless this is a plan.
@@ -48,9 +54,9 @@ template <class Work>
 void launch(ExecutionQueue& queue, const char* label, Work&& work) {
   queue.count_launch();
   if (queue.planning()) return;
-  Kokkos::Profiling::pushRegion(label);
+  begin_region(label);
   work(queue.execution_space());
-  Kokkos::Profiling::popRegion();
+  end_region();
 }
 
 // A device buffer of this queue's pool.

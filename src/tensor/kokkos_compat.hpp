@@ -6,10 +6,11 @@
 
 #include <Kokkos_Core.hpp>
 
+#include "src/tensor/execution_space.hpp"
+
 namespace charter {
 
-// Where kernels run and device tensors live in this build.
-using ExecutionSpace = Kokkos::DefaultExecutionSpace;
+// Where device tensors live in this build.
 using DeviceMemorySpace = ExecutionSpace::memory_space;
 
 // True when kernels can be plain host loops: device memory is host memory and no accelerator is involved.

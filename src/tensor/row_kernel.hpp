@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels over rows, written once: the functor gets a row number and a `team` whose loops run over the row's
 // elements. On a host a team is plain loops that vectorise and sums in 64 fixed lanes (the order does not
-// depend on the vector width of the machine); on a device it is a Kokkos team. All lambdas are CHARTER_LAMBDA
-// and touch raw pointers and scalars only.
+// depend on the vector width of the machine); on a device it is a Kokkos team. A kernel is
+//   CHARTER_LAMBDA(const RowTeam& team, std::int64_t row) { team.each(n, [&](std::int64_t i) { ... }); }
+// (the outer lambda not generic, for nvcc; it captures raw pointers and scalars by value only; the inner ones
+// are plain lambdas). What one thread of a team wrote another reads only after team.barrier().
 #pragma once
 
 #include <cstdint>
@@ -17,6 +19,14 @@ namespace charter {
 
 inline constexpr int num_sum_lanes = 64;
 
+// Joins lane l with lane l + width for width, width / 2, ... 1; the result is lane 0.
+template <int width, class T, class Join>
+CHARTER_FUNCTION void fold_lanes(T* lanes, const Join& join) {
+#pragma omp simd
+  for (int lane = 0; lane < width; ++lane) lanes[lane] = join(lanes[lane], lanes[lane + width]);
+  if constexpr (width > 1) fold_lanes<width / 2>(lanes, join);
+}
+
 // The team of a host row: one thread, vectorised inner loops.
 struct HostTeam {
   template <class Body>
@@ -24,7 +34,7 @@ struct HostTeam {
 #pragma omp simd
     for (std::int64_t i = 0; i < count; ++i) body(i);
   }
-  // The sum of term(i). Lane l adds the terms l, l + 64, ...; lanes are added last, in order.
+  // The sum of term(i). Lane l adds the terms l, l + 64, ...; lanes are added last, by halves.
   template <class T, class Term>
   CHARTER_FUNCTION T sum(std::int64_t count, const Term& term) const {
     T lanes[num_sum_lanes] = {};
@@ -33,20 +43,30 @@ struct HostTeam {
 #pragma omp simd
       for (int lane = 0; lane < num_sum_lanes; ++lane) lanes[lane] += term(begin + lane);
     }
+#pragma omp simd
     for (std::int64_t i = whole; i < count; ++i) lanes[i - whole] += term(i);
-    T total = 0;
-    for (int lane = 0; lane < num_sum_lanes; ++lane) total += lanes[lane];
-    return total;
+    fold_lanes<num_sum_lanes / 2>(lanes, [](T a, T b) { return a + b; });
+    return lanes[0];
   }
+  // The largest term(i), at least `least`; a NaN is passed over.
   template <class T, class Term>
   CHARTER_FUNCTION T max(std::int64_t count, T least, const Term& term) const {
-    T best = least;
-#pragma omp simd reduction(max : best)
-    for (std::int64_t i = 0; i < count; ++i) {
-      const T value = term(i);
-      best = value > best ? value : best;
+    T lanes[num_sum_lanes];
+    for (int lane = 0; lane < num_sum_lanes; ++lane) lanes[lane] = least;
+    const std::int64_t whole = count / num_sum_lanes * num_sum_lanes;
+    for (std::int64_t begin = 0; begin < whole; begin += num_sum_lanes) {
+#pragma omp simd
+      for (int lane = 0; lane < num_sum_lanes; ++lane) {
+        const T value = term(begin + lane);
+        lanes[lane] = value > lanes[lane] ? value : lanes[lane];
+      }
     }
-    return best;
+    for (std::int64_t i = whole; i < count; ++i) {
+      const T value = term(i);
+      lanes[i - whole] = value > lanes[i - whole] ? value : lanes[i - whole];
+    }
+    fold_lanes<num_sum_lanes / 2>(lanes, [](T a, T b) { return b > a ? b : a; });
+    return lanes[0];
   }
   // Runs `body` once per row.
   template <class Body>
@@ -91,6 +111,10 @@ struct DeviceTeam {
   }
   CHARTER_FUNCTION void barrier() const { member.team_barrier(); }
 };
+
+// The one kind of team of this build.
+using RowTeam = std::conditional_t<kernels_run_on_host, HostTeam,
+                                   DeviceTeam<typename Kokkos::TeamPolicy<ExecutionSpace>::member_type>>;
 
 // Runs row(team, r) for r in [0, rows). Rows must be independent of each other.
 template <class Row>

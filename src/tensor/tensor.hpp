@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensor: a cheap, non-owning, contiguous, row-major view (pointer + shape) that carries its memory space in
-// the type. Buffer: its move-only owner, from the pool. Host and device tensors are different types even
+// the type. PoolBuffer: its move-only owner, from the pool. Host and device tensors are different types even
 // where memory is shared: elements are read with operator() through a host tensor only; kernels take data().
 #pragma once
 
@@ -98,18 +98,18 @@ using DeviceTensor = Tensor<T, Space::device>;
 
 // Owns memory of the pool for a tensor; uninitialised. Released at destruction, which is a program point.
 template <class T, Space space_of>
-class Buffer {
+class PoolBuffer {
  public:
-  Buffer() = default;
-  Buffer(MemoryPool& pool, MemoryCategory category, Shape shape, const char* label)
+  PoolBuffer() = default;
+  PoolBuffer(MemoryPool& pool, MemoryCategory category, Shape shape, const char* label)
       : pool_(&pool),
         tensor_(static_cast<T*>(pool.allocate(space_of, category,
                                               shape.size() * static_cast<std::int64_t>(sizeof(T)), label)),
                 shape) {}
-  ~Buffer() { reset(); }
-  Buffer(Buffer&& other) noexcept
+  ~PoolBuffer() { reset(); }
+  PoolBuffer(PoolBuffer&& other) noexcept
       : pool_(std::exchange(other.pool_, nullptr)), tensor_(std::exchange(other.tensor_, {})) {}
-  Buffer& operator=(Buffer&& other) noexcept {
+  PoolBuffer& operator=(PoolBuffer&& other) noexcept {
     if (this != &other) {
       reset();
       pool_ = std::exchange(other.pool_, nullptr);
@@ -117,8 +117,8 @@ class Buffer {
     }
     return *this;
   }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
+  PoolBuffer(const PoolBuffer&) = delete;
+  PoolBuffer& operator=(const PoolBuffer&) = delete;
 
   const Tensor<T, space_of>& tensor() const { return tensor_; }
   T* data() const { return tensor_.data(); }
@@ -137,8 +137,8 @@ class Buffer {
 };
 
 template <class T>
-using HostBuffer = Buffer<T, Space::host>;
+using HostBuffer = PoolBuffer<T, Space::host>;
 template <class T>
-using DeviceBuffer = Buffer<T, Space::device>;
+using DeviceBuffer = PoolBuffer<T, Space::device>;
 
 }  // namespace charter

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/support/run_app.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <optional>
+
+#include "modules/comm/agreement.hpp"
+#include "modules/comm/launcher.hpp"
+#include "src/base/log.hpp"
+#include "src/tensor/compute_session.hpp"
+
+namespace charter {
+namespace {
+
+// Prints help or version when one of them is asked for; then the program ends.
+bool answers_without_work(ParseAction action, const OptionSet& set) {
+  if (action == ParseAction::run) return false;
+  std::fputs(action == ParseAction::show_help ? set.help().c_str() : (set.version() + "\n").c_str(), stdout);
+  return true;
+}
+
+bool asks_for_help(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument == "--help" || argument == "--version") return true;
+  }
+  return false;
+}
+
+// The error of the current exception, printed; its exit status.
+int report_current_exception() {
+  try {
+    throw;
+  } catch (const Error& error) {
+    log_error(error.what());
+    return static_cast<int>(error.code());
+  } catch (const std::bad_alloc&) {
+    log_error("out of memory: the system gave no more");
+    return static_cast<int>(ExitCode::out_of_memory);
+  } catch (const std::exception& error) {
+    log_error(error.what());
+    return static_cast<int>(ExitCode::internal);
+  }
+}
+
+ExitCode parse_and_run(int argc, char** argv, OptionSet& set, const std::function<void()>& check,
+                       Session& session, const std::function<ExitCode(Session&)>& program) {
+  const Communicator& world = session.world();
+  // The config is read by rank 0 and broadcast; what follows from it is the same on all ranks, and so is a
+  // failure.
+  std::exception_ptr failure;
+  try {
+    set.parse(argc, argv, [&](const std::filesystem::path& path) {
+      return agree_on_text(world, "reading " + path.string(), [&] { return read_config_file(path); });
+    });
+    check();
+  } catch (const AgreedError&) {
+    throw;
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  agree_on_failure(world, "reading the command line", failure);
+  return program(session);
+}
+
+}  // namespace
+
+int run_parallel_program(int argc, char** argv, OptionSet& set, const std::function<void()>& check,
+                         const std::function<ExitCode(Session&)>& program) {
+  try {
+    if (asks_for_help(argc, argv) && answers_without_work(set.parse(argc, argv), set)) return 0;
+    Session session;
+    return session.run([&] {
+      const ComputeSession compute;
+      return parse_and_run(argc, argv, set, check, session, program);
+    });
+  } catch (...) {
+    return report_current_exception();
+  }
+}
+
+int run_single_program(int argc, char** argv, OptionSet& set, const std::function<void()>& check,
+                       const std::function<ExitCode()>& program) {
+  try {
+    if (answers_without_work(set.parse(argc, argv), set)) return 0;
+    check();
+    const auto claim =
+        launcher_claim([](const char* name) { return static_cast<const char*>(std::getenv(name)); });
+    if (claim && claim->ranks > 1) {
+      fail(ExitCode::configuration, "this program is one process, but its launcher started several (" +
+                                        claim->variable +
+                                        "); start it without mpirun or srun, or with one rank");
+    }
+    const ComputeSession compute;
+    return static_cast<int>(program());
+  } catch (...) {
+    return report_current_exception();
+  }
+}
+
+}  // namespace charter

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the mains share: options, MPI and Kokkos in the right order, and errors as exit codes. --help and
+// --version need neither MPI nor a device.
+#pragma once
+
+#include <functional>
+
+#include "modules/comm/session.hpp"
+#include "src/options/option_set.hpp"
+
+namespace charter {
+
+// A program of many ranks. `check` looks at options together, `program` does the work; both may throw Error.
+// Returns the process's exit status.
+int run_parallel_program(int argc, char** argv, OptionSet& set, const std::function<void()>& check,
+                         const std::function<ExitCode(Session&)>& program);
+
+// A program of one process without MPI. Refuses a launcher that started several.
+int run_single_program(int argc, char** argv, OptionSet& set, const std::function<void()>& check,
+                       const std::function<ExitCode()>& program);
+
+}  // namespace charter

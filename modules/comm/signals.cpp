@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "modules/comm/signals.hpp"
+
+#include <atomic>
+
+#include <signal.h>
+
+#include "src/base/error.hpp"
+
+namespace charter {
+namespace {
+
+// Lock-free, hence safe inside a handler.
+std::atomic<std::uint32_t> arrived{0};
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
+
+extern "C" void charter_note_signal(int signal_number) {
+  switch (signal_number) {
+    case SIGUSR1:
+      arrived.fetch_or(SignalFlags::save_bit);
+      break;
+    case SIGUSR2:
+      arrived.fetch_or(SignalFlags::stop_bit);
+      break;
+    case SIGTERM:
+      arrived.fetch_or(SignalFlags::terminate_bit);
+      break;
+    case SIGQUIT:
+      arrived.fetch_or(SignalFlags::report_bit);
+      break;
+    default:
+      break;
+  }
+}
+
+}  // namespace
+
+void install_signal_handlers() {
+  struct sigaction action = {};
+  action.sa_handler = charter_note_signal;
+  action.sa_flags = SA_RESTART;
+  ::sigemptyset(&action.sa_mask);
+  for (const int number : {SIGUSR1, SIGUSR2, SIGTERM, SIGQUIT}) {
+    require(::sigaction(number, &action, nullptr) == 0, "a signal handler can be installed");
+  }
+}
+
+SignalFlags take_signals() {
+  return {arrived.exchange(0)};
+}
+
+}  // namespace charter

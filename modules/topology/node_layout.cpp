@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "modules/topology/node_layout.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <map>
+#include <memory>
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include "modules/comm/agreement.hpp"
+
+namespace charter {
+namespace {
+
+constexpr int max_cores = 16384;
+
+// The lowest hardware thread of the core that `cpu` belongs to; `cpu` itself where the system does not tell.
+int core_of(int cpu) {
+  const auto path = fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu);
+  // "0,64" or "0-1": the first number is the lowest.
+  std::ifstream file(path);
+  int first = 0;
+  return file >> first ? first : cpu;
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown-host";
+}
+
+// Every rank's list of cores, in rank order.
+std::vector<std::vector<int>> gather_cores(const Communicator& group) {
+  const std::vector<int> mine = available_cores();
+  const auto count = static_cast<std::int64_t>(mine.size());
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(group.size()));
+  group.all_gather(std::span(&count, 1), counts);
+  std::int64_t total = 0;
+  for (const std::int64_t ranks_cores : counts) total += ranks_cores;
+  std::vector<int> all(static_cast<std::size_t>(total));
+  group.all_gather_v(mine, all, counts);
+  std::vector<std::vector<int>> cores;
+  auto next = all.begin();
+  for (const std::int64_t ranks_cores : counts) {
+    cores.emplace_back(next, next + ranks_cores);
+    next += ranks_cores;
+  }
+  return cores;
+}
+
+}  // namespace
+
+std::vector<int> available_cores() {
+  const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(CPU_ALLOC(max_cores),
+                                                             [](cpu_set_t* freed) { CPU_FREE(freed); });
+  const std::size_t bytes = CPU_ALLOC_SIZE(max_cores);
+  CPU_ZERO_S(bytes, set.get());
+  if (::sched_getaffinity(0, bytes, set.get()) != 0) return {0};
+  std::vector<int> cores;
+  for (int cpu = 0; cpu < max_cores; ++cpu) {
+    if (CPU_ISSET_S(static_cast<std::size_t>(cpu), bytes, set.get())) cores.push_back(core_of(cpu));
+  }
+  std::sort(cores.begin(), cores.end());
+  cores.erase(std::unique(cores.begin(), cores.end()), cores.end());
+  return cores;
+}
+
+std::vector<int> threads_per_rank(std::span<const std::vector<int>> cores_of_rank) {
+  std::map<int, int> ranks_on_core;
+  for (const std::vector<int>& cores : cores_of_rank) {
+    for (const int core : cores) ++ranks_on_core[core];
+  }
+  std::vector<int> threads;
+  for (const std::vector<int>& cores : cores_of_rank) {
+    double share = 0.0;
+    for (const int core : cores) share += 1.0 / ranks_on_core[core];
+    // Thirds do not add up to one exactly.
+    threads.push_back(std::max(1, static_cast<int>(share + 1e-6)));
+  }
+  return threads;
+}
+
+NodeLayout find_node_layout(const Communicator& world) {
+  NodeLayout layout;
+  const auto size = static_cast<std::size_t>(world.size());
+  if (world.planned()) {
+    // A plan does not know the machine: one node with one thread a rank.
+    layout.hosts = {"planned"};
+    layout.ranks_on_node = {world.size()};
+    for (int rank = 0; rank < world.size(); ++rank) layout.places.push_back({0, rank, 1});
+    return layout;
+  }
+  const Communicator node = world.split_shared_memory("node");
+  const std::vector<int> threads = threads_per_rank(gather_cores(node));
+  int leader = world.rank();
+  node.broadcast(one(leader), 0);
+  const std::array<int, 3> mine = {leader, node.rank(), threads[static_cast<std::size_t>(node.rank())]};
+  std::vector<int> all(3 * size);
+  world.all_gather(mine, all);
+  const std::vector<std::string> hosts = all_gather_text(world, host_name());
+  std::map<int, int> node_of_leader;
+  for (std::size_t rank = 0; rank < size; ++rank) {
+    const auto [found, is_new] = node_of_leader.try_emplace(all[3 * rank], layout.num_nodes());
+    if (is_new) {
+      layout.hosts.push_back(hosts[rank]);
+      layout.ranks_on_node.push_back(0);
+    }
+    layout.places.push_back({found->second, all[3 * rank + 1], all[3 * rank + 2]});
+    ++layout.ranks_on_node[static_cast<std::size_t>(found->second)];
+  }
+  return layout;
+}
+
+}  // namespace charter

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which ranks share a node, and how many threads each may use. Nodes are found by MPI's shared-memory split,
+// not by comparing host names; cores are those the process may run on (sched_getaffinity), hardware threads
+// of one core counted once.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "modules/comm/communicator.hpp"
+
+namespace charter {
+
+struct RankPlace {
+  int node = 0;        // nodes are numbered by their lowest rank
+  int local_rank = 0;  // place among the ranks of the node
+  int threads = 1;     // cores it may use / ranks on them, at least 1
+};
+
+struct NodeLayout {
+  std::vector<RankPlace> places;   // by world rank
+  std::vector<std::string> hosts;  // by node
+  std::vector<int> ranks_on_node;  // by node
+
+  int num_nodes() const { return static_cast<int>(hosts.size()); }
+};
+
+// Collective over `world`. Local for a planned or single-rank one.
+NodeLayout find_node_layout(const Communicator& world);
+
+// Local. Core numbers this process may run on, ascending.
+std::vector<int> available_cores();
+
+// Threads of each rank of a node from the cores each may use: a core shared by n ranks counts 1/n; rounded
+// down, at least 1. Pure.
+std::vector<int> threads_per_rank(std::span<const std::vector<int>> cores_of_rank);
+
+}  // namespace charter

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "modules/training/dry_run.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "modules/checkpoint/checkpoint_store.hpp"
+#include "modules/comm/agreement.hpp"
+#include "modules/topology/mesh.hpp"
+#include "modules/training/step_executor.hpp"
+#include "src/report/console_table.hpp"
+#include "src/report/format_units.hpp"
+
+namespace charter {
+namespace {
+
+// A folder for the token cache of a plan, which leaves nothing in the run folder. Removed at the end.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "charter-plan-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) {
+      fail(ExitCode::cannot_write, fmt::format("{}: cannot make a temporary folder; set TMPDIR", pattern));
+    }
+    path_ = pattern;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string memory_table(const std::vector<PoolUse>& uses) {
+  ConsoleTable table(
+      {{"pool at its peak", Align::left}, {"smallest rank", Align::right}, {"largest rank", Align::right}});
+  const auto add = [&](const std::string& name, const auto& value) {
+    std::int64_t least = value(uses.front());
+    std::int64_t most = least;
+    for (const PoolUse& use : uses) {
+      least = std::min(least, value(use));
+      most = std::max(most, value(use));
+    }
+    if (most > 0) table.add_row({name, format_bytes(least), format_bytes(most)});
+  };
+  for (int category = 0; category < num_memory_categories; ++category) {
+    add(std::string(to_string(static_cast<MemoryCategory>(category))),
+        [category](const PoolUse& use) { return use.at_peak[static_cast<std::size_t>(category)]; });
+  }
+  add("total", [](const PoolUse& use) { return use.peak_bytes; });
+  add("held by the pool", [](const PoolUse& use) { return use.extent_bytes; });
+  return table.render();
+}
+
+std::string checkpoint_text(const TrainingOptions& options, const ParameterList& list) {
+  const int copies = options.optimizer.kind == OptimizerKind::adamw ? 3 : 1;
+  const std::int64_t one =
+      CheckpointStore::bytes_on_disk(copies * list.num_elements() * static_cast<std::int64_t>(sizeof(float)));
+  // While a new checkpoint is written the kept ones and the best are still there.
+  const std::int64_t peak = one * (options.keep + 2);
+  std::filesystem::path folder = std::filesystem::absolute(options.run_dir);
+  while (!std::filesystem::exists(folder) && folder.has_relative_path()) folder = folder.parent_path();
+  std::error_code error;
+  const std::filesystem::space_info space = std::filesystem::space(folder, error);
+  return fmt::format("checkpoint: {} in {} parts; at most {} at once with --keep {}; free at {}: {}\n",
+                     format_bytes(one), options.checkpoint_writers, format_bytes(peak), options.keep,
+                     folder.string(),
+                     error ? "unknown" : format_bytes(static_cast<std::int64_t>(space.available)));
+}
+
+}  // namespace
+
+PoolUse plan_pool(const TrainingOptions& options, const ModelConfig& config, const TrainingData& data,
+                  int rank, int dp) {
+  MemoryPool pool(MemoryPool::Mode::plan);
+  ExecutionQueue queue(pool, options.verify ? Arithmetic::order_fixed : Arithmetic::fast);
+  ModelState<float> model(queue, config);
+  Optimizer<float> optimizer(queue, model.list, options.optimizer);
+  const Communicator data_axis = Communicator::self_planned(rank, dp, "data");
+  StepExecutor<float> executor(queue, model, optimizer, data_axis, {});
+  const auto evaluate = [&] {
+    const std::int64_t held_out = data.split.validation_size();
+    if (options.eval_every == 0 || held_out == 0) return;
+    const GlobalBatch batch = data.order.validation_batch(
+        0, options.eval_samples > 0 ? std::min(options.eval_samples, held_out) : held_out);
+    executor.evaluate(data.store, batch, plan_of(batch, options, dp));
+  };
+  evaluate();
+  std::int64_t cursor = 0;
+  for (std::int64_t step = 0; step < data.total_steps && cursor < data.end_cursor; ++step) {
+    const GlobalBatch batch = data.batch_at(cursor);
+    executor.step(data.store, batch, plan_of(batch, options, dp), {});
+    cursor = batch.next_cursor;
+    if (options.eval_every > 0 && (step + 1) % options.eval_every == 0) evaluate();
+  }
+  evaluate();
+  return pool.use(Space::device);
+}
+
+ExitCode plan_fine_tuning(const Communicator& world, const OptionSet& set, const TrainingOptions& options) {
+  together(world, "planning", [&] {
+    if (world.rank() != 0) return;
+    const int dp = options.dp > 0 ? options.dp : world.size();
+    const Communicator alone = Communicator::self("plan");
+    const OpenedModel opened = open_model_on_rank_0(alone, options.model, options.random_start);
+    const ModelConfig config = ModelConfig::from_json(opened.files.config_json(), "config.json");
+    const TemporaryFolder folder;
+    const TrainingData data =
+        open_training_data(alone, options, config, opened.files, folder.path() / "train.cache");
+    std::vector<PoolUse> uses;
+    for (int rank = 0; rank < dp; ++rank) uses.push_back(plan_pool(options, config, data, rank, dp));
+    const ParameterList list = list_parameters(config);
+    const std::string text = fmt::format(
+        "{}\nmodel: {}, {} parameters\ndata: {}\nsteps: {}\nmesh: dp {}\n\n{}pool peak of rank 0: {} bytes\nOutside the pool come "
+        "libraries, the heap and "
+        "MPI's buffers: usually 0.1 to 0.3 GiB.\n{}",
+        set.write_config_ini(), to_string(config.architecture),
+        format_count(static_cast<double>(list.num_elements())), describe(data.statistics), data.total_steps,
+        dp, memory_table(uses), uses.front().peak_bytes, checkpoint_text(options, list));
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+  });
+  return ExitCode::done;
+}
+
+}  // namespace charter

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a model comes to its first weights: from a model that --model names, or drawn at random. Rank 0 reads,
+// everybody gets.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "modules/comm/communicator.hpp"
+#include "src/model/model_state.hpp"
+#include "src/storage/model_source.hpp"
+
+namespace charter {
+
+// The text of a model's folder: what every rank needs before it can build the model. Files by name, as
+// checkpoints keep them.
+struct ModelFiles {
+  std::map<std::string, std::string>
+      files;  // config.json, tokenizer.json, tokenizer_config.json, generation_config.json
+
+  const std::string& config_json() const { return files.at("config.json"); }
+  TextFiles text() const;
+};
+
+// A model opened by rank 0; the others know its files.
+struct OpenedModel {
+  ModelFiles files;
+  std::optional<ModelSource> source;  // on rank 0, unless the start is random
+  std::string origin;
+};
+
+// Collective over `world`. With `random_start` only config.json and the tokenizer are read. Throws on all
+// ranks what rank 0 met.
+OpenedModel open_model_on_rank_0(const Communicator& world, const std::filesystem::path& path,
+                                 bool random_start);
+
+// Collective over `world`. Weights from the opened model, or by draw_initial with `seed` when it has no
+// source.
+void start_weights(ExecutionQueue& queue, const Communicator& world, const OpenedModel& opened,
+                   std::uint64_t seed, ModelState<float>& model);
+
+}  // namespace charter

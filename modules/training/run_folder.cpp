@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "modules/training/run_folder.hpp"
+
+#include <filesystem>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "modules/comm/agreement.hpp"
+#include "src/base/file.hpp"
+#include "src/base/log.hpp"
+
+namespace charter {
+namespace {
+
+void make_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error)
+    fail(ExitCode::cannot_write,
+         fmt::format("{}: cannot make the folder: {}", folder.string(), error.message()));
+}
+
+bool contains_checkpoints(const std::filesystem::path& run_dir) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(run_dir / "checkpoints", error)) {
+    if (entry.path().filename().string().starts_with("step-")) return true;
+  }
+  return false;
+}
+
+void refuse_changed_settings(const OptionSet& set, const std::filesystem::path& config) {
+  const auto differences = set.compare_for_resume(read_file(config), config.string());
+  if (differences.empty()) return;
+  std::string text = fmt::format("{}: this run was started with other settings:", config.string());
+  for (const OptionDifference& one : differences) {
+    text += fmt::format("\n  --{}: then {}, now {}", one.name, one.then, one.now);
+  }
+  fail(ExitCode::configuration, text + "\nUse the earlier values, or another --run-dir");
+}
+
+}  // namespace
+
+RunFolder::RunFolder(const Communicator& world, const OptionSet& set, const TrainingOptions& options) {
+  const bool found = together(world, "opening the run folder", [&] {
+    if (world.rank() != 0) return false;
+    make_folder(options.run_dir);
+    make_folder(options.run_dir / "checkpoints");
+    make_folder(options.run_dir / "cache");
+    lock_.emplace(options.run_dir, options.steal_lock ? StealLock::yes : StealLock::no);
+    const bool there = contains_checkpoints(options.run_dir);
+    const std::filesystem::path config = options.run_dir / "config.ini";
+    if (there && options.resume != "auto") {
+      fail(ExitCode::configuration,
+           fmt::format("{}: holds checkpoints already, but --resume is {}; use --resume auto or "
+                       "another --run-dir",
+                       options.run_dir.string(), options.resume));
+    }
+    if (there && std::filesystem::exists(config)) refuse_changed_settings(set, config);
+    set_log_file(options.run_dir / "log.txt");
+    write_file_atomically(config, set.write_config_ini());
+    return there;
+  });
+  has_checkpoints_ = world.all_reduce_value<std::int32_t>(found ? 1 : 0, ReduceOp::max) != 0;
+}
+
+}  // namespace charter

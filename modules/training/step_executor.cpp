@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "modules/training/step_executor.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+#include "modules/pipeline_parallel/schedule.hpp"
+#include "modules/training/batch_loader.hpp"
+#include "modules/training/gradient_norm.hpp"
+#include "src/kernels/reduce.hpp"
+#include "src/optim/clipping.hpp"
+
+namespace charter {
+namespace {
+
+// Adds the time of a scope to `total_s`.
+class ScopedTimer {
+ public:
+  explicit ScopedTimer(double& total_s) : total_s_(total_s), start_(std::chrono::steady_clock::now()) {}
+  ~ScopedTimer() {
+    total_s_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+  ScopedTimer(const ScopedTimer&) = delete;
+  ScopedTimer& operator=(const ScopedTimer&) = delete;
+
+ private:
+  double& total_s_;
+  std::chrono::steady_clock::time_point start_;
+};
+
+}  // namespace
+
+double LossSums::mean_loss(std::int64_t loss_tokens) const {
+  if (nonfinite > 0) return std::nan("");
+  return loss_tokens == 0
+             ? 0.0
+             : kernels::loss_from_fixed_point(loss_fixed_point) / static_cast<double>(loss_tokens);
+}
+
+template <class T>
+struct StepExecutor<T>::Running {
+  const SampleStore& store;
+  const GlobalBatch& batch;
+  const StepPlan& plan;
+  const StepSettings& settings;
+  StepResult result;
+  std::optional<MicroBatch> micro_batch;  // the one between its forward and its backward
+  StageSaved<T> saved;
+};
+
+template <class T>
+StepExecutor<T>::StepExecutor(ExecutionQueue& queue, ModelState<T>& model, Optimizer<T>& optimizer,
+                              const Communicator& data_axis, const ReducerOptions& options)
+    : queue_(&queue),
+      model_(&model),
+      optimizer_(&optimizer),
+      data_axis_(&data_axis),
+      reducer_(make_gradient_reducer<T>(queue, model.list, data_axis, options)) {}
+
+template <class T>
+StepResult StepExecutor<T>::step(const SampleStore& store, const GlobalBatch& batch, const StepPlan& plan,
+                                 const StepSettings& settings) {
+  Running running{store, batch, plan, settings, {}, {}, {}};
+  running.result.flags = settings.flags;
+  const auto& mine = plan.micro_batches[static_cast<std::size_t>(data_axis_->rank())];
+  reducer_->begin_step({static_cast<std::int64_t>(mine.size()), plan.first_position});
+  for (const Action& action : single_stage_schedule(static_cast<std::int64_t>(mine.size())))
+    run(action, running);
+  return running.result;
+}
+
+template <class T>
+void StepExecutor<T>::run(const Action& action, Running& running) {
+  StepTimes& times = running.result.times;
+  switch (action.kind) {
+    case ActionKind::forward:
+      forward(action.micro_batch, running);
+      break;
+    case ActionKind::backward: {
+      const ScopedTimer timer(times.backward_s);
+      backward(running);
+      break;
+    }
+    case ActionKind::reduce_gradients: {
+      const ScopedTimer timer(times.reduce_s);
+      reducer_->finish_step();
+      sum_over_ranks(running.result.sums, running.result.flags);
+      break;
+    }
+    case ActionKind::update: {
+      const ScopedTimer timer(times.update_s);
+      update(running);
+      break;
+    }
+  }
+}
+
+template <class T>
+void StepExecutor<T>::forward(std::int64_t micro_batch, Running& running) {
+  const auto& mine = running.plan.micro_batches[static_cast<std::size_t>(data_axis_->rank())];
+  {
+    const ScopedTimer timer(running.result.times.data_s);
+    running.micro_batch.emplace(
+        load_micro_batch(*queue_, running.store, running.batch, mine[static_cast<std::size_t>(micro_batch)]));
+  }
+  const ScopedTimer timer(running.result.times.forward_s);
+  model_->stage.forward(*queue_, model_->weights, *running.micro_batch, {}, running.saved);
+  queue_->wait_host();
+}
+
+template <class T>
+void StepExecutor<T>::backward(Running& running) {
+  const MicroBatch& batch = *running.micro_batch;
+  const TokenLosses<T> losses = make_token_losses<T>(*queue_, batch.tokens);
+  reducer_->begin_micro_batch(batch);
+  model_->stage.backward(*queue_, model_->weights, batch, {}, running.saved, &losses, *reducer_);
+  add_losses(losses, running.result.sums);
+  running.micro_batch.reset();
+}
+
+template <class T>
+void StepExecutor<T>::update(Running& running) {
+  StepResult& result = running.result;
+  const auto denominator = static_cast<double>(running.plan.loss_tokens);
+  result.gradient_norm = denominator == 0 ? 0.0 : gradient_norm(*queue_, reducer_->gradients()) / denominator;
+  // Every rank sees the same sums and the same norm, so every rank takes the same branch.
+  result.applied = result.sums.nonfinite == 0 && std::isfinite(result.gradient_norm) && denominator > 0;
+  if (!result.applied) return;
+  const double clip = clip_factor(result.gradient_norm, running.settings.max_gradient_norm);
+  optimizer_->update(*queue_, model_->weights, reducer_->gradients(), running.settings.learning_rate,
+                     clip / denominator);
+  queue_->wait_host();
+}
+
+template <class T>
+void StepExecutor<T>::add_losses(const TokenLosses<T>& losses, LossSums& sums) {
+  const auto sum =
+      make_buffer<std::int64_t>(*queue_, MemoryCategory::workspace, {2}, "StepExecutor::loss_sum");
+  kernels::sum_losses<T>(*queue_, losses.losses.tensor(), sum.tensor(), kernels::Store::replace);
+  std::vector<std::int64_t> host_sum(2);
+  std::vector<std::int32_t> correct(static_cast<std::size_t>(losses.correct.size()));
+  copy_to_host<std::int64_t>(*queue_, host_sum, sum.tensor());
+  copy_to_host<std::int32_t>(*queue_, correct, losses.correct.tensor());
+  queue_->wait_host();
+  sums.loss_fixed_point += host_sum[0];
+  sums.nonfinite += host_sum[1];
+  sums.correct += std::accumulate(correct.begin(), correct.end(), std::int64_t{0});
+}
+
+template <class T>
+void StepExecutor<T>::sum_over_ranks(LossSums& sums, std::vector<std::int64_t>& flags) {
+  std::vector<std::int64_t> values{sums.loss_fixed_point, sums.nonfinite, sums.correct};
+  values.insert(values.end(), flags.begin(), flags.end());
+  data_axis_->all_reduce(values, ReduceOp::sum);
+  sums = {values[0], values[1], values[2]};
+  flags.assign(values.begin() + 3, values.end());
+}
+
+template <class T>
+LossSums StepExecutor<T>::evaluate(const SampleStore& store, const GlobalBatch& batch, const StepPlan& plan) {
+  LossSums sums;
+  for (const MicroBatchPlan& one : plan.micro_batches[static_cast<std::size_t>(data_axis_->rank())]) {
+    const MicroBatch micro_batch = load_micro_batch(*queue_, store, batch, one);
+    const TokenLosses<T> losses = make_token_losses<T>(*queue_, micro_batch.tokens);
+    model_->stage.evaluate(*queue_, model_->weights, micro_batch, losses);
+    add_losses(losses, sums);
+  }
+  std::vector<std::int64_t> no_flags;
+  sum_over_ranks(sums, no_flags);
+  return sums;
+}
+
+template class StepExecutor<float>;
+template class StepExecutor<double>;
+
+}  // namespace charter

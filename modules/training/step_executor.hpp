@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs one optimizer step: interprets a list of actions on a model, a reducer and an optimizer. The only
+// place where model, data axis and optimizer meet. Losses are sums; the one division, by the global number of
+// counted targets, is part of the update's scale.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "modules/data_parallel/gradient_reducer.hpp"
+#include "modules/pipeline_parallel/action.hpp"
+#include "src/model/model_state.hpp"
+#include "modules/training/optimizer.hpp"
+#include "src/dataset/data_order.hpp"
+#include "src/dataset/step_plan.hpp"
+
+namespace charter {
+
+// Sums over the global batch: exact integers, so equal on every mesh that computes equal token losses.
+struct LossSums {
+  std::int64_t loss_fixed_point = 0;  // kernels/reduce.hpp
+  std::int64_t nonfinite = 0;         // tokens whose loss is NaN, infinite or absurd
+  std::int64_t correct = 0;           // targets that were the most likely token
+
+  double mean_loss(std::int64_t loss_tokens) const;
+};
+
+// Seconds of this rank, by phase.
+struct StepTimes {
+  double data_s = 0;
+  double forward_s = 0;
+  double backward_s = 0;
+  double reduce_s = 0;
+  double update_s = 0;
+};
+
+struct StepResult {
+  LossSums sums;
+  double gradient_norm = 0;  // of the mean loss, before clipping
+  bool applied = false;      // false when loss or norm is not finite: weights and moments are as before
+  StepTimes times;
+  std::vector<std::int64_t> flags;  // the caller's flags, summed over ranks
+};
+
+struct StepSettings {
+  double learning_rate = 0;
+  double max_gradient_norm = 1.0;   // 0: no clipping
+  std::vector<std::int64_t> flags;  // ride on the reduction of the losses
+};
+
+template <class T>
+class StepExecutor {
+ public:
+  // `data_axis`: ranks that hold the same weights. Everything passed must outlive the executor.
+  StepExecutor(ExecutionQueue& queue, ModelState<T>& model, Optimizer<T>& optimizer,
+               const Communicator& data_axis, const ReducerOptions& options);
+
+  // Collective over the data axis. One step over `batch` as `plan` cuts it.
+  StepResult step(const SampleStore& store, const GlobalBatch& batch, const StepPlan& plan,
+                  const StepSettings& settings);
+  // Collective over the data axis. Losses of `batch` without training.
+  LossSums evaluate(const SampleStore& store, const GlobalBatch& batch, const StepPlan& plan);
+
+  // The summed gradients of the last step, not yet divided.
+  const ParameterStore<T>& gradients() const { return reducer_->gradients(); }
+
+ private:
+  struct Running;  // one step's state
+  void run(const Action& action, Running& running);
+  void forward(std::int64_t micro_batch, Running& running);
+  void backward(Running& running);
+  void update(Running& running);
+  void add_losses(const TokenLosses<T>& losses, LossSums& sums);
+  void sum_over_ranks(LossSums& sums, std::vector<std::int64_t>& flags);
+
+  ExecutionQueue* queue_;
+  ModelState<T>* model_;
+  Optimizer<T>* optimizer_;
+  const Communicator* data_axis_;
+  std::unique_ptr<GradientReducer<T>> reducer_;
+};
+
+}  // namespace charter

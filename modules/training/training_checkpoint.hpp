@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The training state as checkpoint tensors: which rank gives which tensor, and the way back.
+#pragma once
+
+#include <vector>
+
+#include "modules/checkpoint/checkpoint_reader.hpp"
+#include "modules/checkpoint/local_block.hpp"
+#include "src/model/model_state.hpp"
+#include "modules/training/optimizer.hpp"
+
+namespace charter {
+
+// Local. What rank `rank` of `size` ranks with equal state owns: whole tensors, dealt out by size, the
+// largest share as small as the order of parameters allows. Reads happen while saving; the arguments must
+// live until then.
+template <class T>
+std::vector<LocalBlock> owned_blocks(ExecutionQueue& queue, const ModelState<T>& model,
+                                     const Optimizer<T>& optimizer, int rank, int size);
+
+// Collective over `world`. Fills weights and moments of every rank; every byte is read once and broadcast.
+// Throws bad_input when the checkpoint's tensors are not exactly this model's and optimizer's,
+// DamagedCheckpoint.
+template <class T>
+void load_training_tensors(ExecutionQueue& queue, const Communicator& world, const CheckpointReader& reader,
+                           const ModelState<T>& model, const Optimizer<T>& optimizer);
+
+}  // namespace charter

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The data of a run: tokenised once, split, and cut into steps. Everything here is the same on every rank.
+#pragma once
+
+#include <filesystem>
+
+#include "modules/comm/communicator.hpp"
+#include "modules/training/model_start.hpp"
+#include "modules/training/training_options.hpp"
+#include "src/dataset/data_order.hpp"
+#include "src/dataset/dataset_statistics.hpp"
+#include "src/dataset/step_plan.hpp"
+
+namespace charter {
+
+struct TrainingData {
+  SampleStore store;
+  DataSplit split;
+  DataOrder order;
+  DatasetStatistics statistics;
+  BatchSize batch_size;
+  std::int64_t end_cursor = 0;   // training ends when so many samples are consumed
+  std::int64_t total_steps = 0;  // optimizer steps from the very start to the end
+
+  // The batch that starts at `cursor`, which is before end_cursor.
+  GlobalBatch batch_at(std::int64_t cursor) const { return order.batch(cursor, batch_size, end_cursor); }
+};
+
+// Collective over `world`. Opens the token cache at `cache`, made first by rank 0 where there is none, and
+// checks it against the model. Throws on all ranks: bad_input, missing_input, configuration (no sample to
+// train on, a length or vocabulary that does not fit the model).
+TrainingData open_training_data(const Communicator& world, const TrainingOptions& options,
+                                const ModelConfig& config, const ModelFiles& files,
+                                const std::filesystem::path& cache);
+
+// The plan of a batch for `dp` ranks.
+StepPlan plan_of(const GlobalBatch& batch, const TrainingOptions& options, int dp);
+
+}  // namespace charter

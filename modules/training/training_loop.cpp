@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "modules/training/training_loop.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <iostream>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "modules/comm/agreement.hpp"
+#include "modules/training/training_checkpoint.hpp"
+#include "src/base/log.hpp"
+#include "src/report/format_units.hpp"
+
+namespace charter {
+namespace {
+
+double now_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+ProgressSettings progress_settings(const TrainingParts& parts, const RunProgress& progress) {
+  const TerminalShape terminal = terminal_shape(STDERR_FILENO);
+  ProgressSettings settings;
+  settings.first_step = progress.step;
+  settings.total_steps = parts.data.total_steps;
+  settings.is_terminal = terminal.is_terminal;
+  settings.columns = terminal.columns;
+  settings.plain_interval_s = parts.options.plain_interval.seconds;
+  settings.hint = fmt::format("kill -USR2 {} saves and stops", ::getpid());
+  return settings;
+}
+
+// 2MNK of all products of a step: forward once, backward twice; attention over the visible half.
+double step_flops(const ModelConfig& config, const GlobalBatch& batch) {
+  double flops = 0;
+  for (const std::int64_t tokens : batch.input_tokens) {
+    const auto n = static_cast<double>(tokens);
+    flops += 3 * n * (config.forward_flops_per_token() + config.attention_flops((n + 1) / 2));
+  }
+  return flops;
+}
+
+constexpr std::int64_t most_skips_in_a_row = 10;
+
+}  // namespace
+
+TrainingLoop::TrainingLoop(const TrainingParts& parts, const RunProgress& progress)
+    : parts_(parts),
+      progress_(progress),
+      executor_(parts.queue, parts.model, parts.optimizer, parts.mesh.data_context(), {}),
+      stop_(parts.options.run_dir,
+            parts.options.stop_before ? std::optional(parts.options.stop_before->epoch_s) : std::nullopt,
+            parts.mesh.rank() == 0),
+      is_reporter_(parts.mesh.rank() == 0) {
+  together(parts.mesh.world(), "opening metrics.jsonl", [&] {
+    if (!is_reporter_) return;
+    metrics_.emplace(parts_.options.run_dir / "metrics.jsonl", progress_.step);
+    bar_.emplace(&std::cerr, progress_settings(parts_, progress_));
+  });
+}
+
+bool TrainingLoop::at_end() const {
+  return progress_.step >= parts_.data.total_steps || progress_.cursor >= parts_.data.end_cursor;
+}
+
+ExitCode TrainingLoop::run() {
+  std::optional<double> eval_loss;
+  if (progress_.step == 0) eval_loss = evaluate();
+  StopDecision decision;
+  while (!at_end() && !decision.stop) {
+    const StepResult result = train_step();
+    decision = StopControl::decide(result.flags);
+    if (decision.report) report_memory();
+    eval_loss.reset();
+    const bool ends = at_end();
+    const bool due = parts_.options.eval_every > 0 && progress_.step % parts_.options.eval_every == 0;
+    if (due || ends) eval_loss = evaluate();
+    progress_.finished = ends;
+    const bool save_due = parts_.options.save_every > 0 && progress_.step % parts_.options.save_every == 0;
+    if (save_due || decision.save || decision.stop || ends) save(eval_loss);
+  }
+  if (bar_) bar_->finish();
+  report_memory();
+  if (at_end()) return ExitCode::done;
+  stop_.stop_file_obeyed();
+  log_info(fmt::format("stopped at step {} of {} with a checkpoint; the same command goes on", progress_.step,
+                       parts_.data.total_steps));
+  return ExitCode::requeue;
+}
+
+StepResult TrainingLoop::train_step() {
+  const double start = now_s();
+  const TrainingOptions& options = parts_.options;
+  parts_.mesh.world().log().set_step(progress_.step);
+  set_log_step(progress_.step);
+  const GlobalBatch batch = parts_.data.batch_at(progress_.cursor);
+  const StepPlan plan = plan_of(batch, options, parts_.mesh.data_context().size());
+  StepSettings settings;
+  settings.learning_rate =
+      learning_rate({options.schedule, options.learning_rate, options.warmup, parts_.data.total_steps,
+                     options.decay_steps, options.minimum_rate_ratio},
+                    progress_.step);
+  settings.max_gradient_norm = options.max_gradient_norm;
+  settings.flags = stop_.flags(smoothed_step_s_, last_save_s_);
+  StepResult result = executor_.step(parts_.data.store, batch, plan, settings);
+  handle_nonfinite(result);
+
+  ++progress_.step;
+  progress_.applied_steps = parts_.optimizer.applied_steps();
+  progress_.cursor = batch.next_cursor;
+  progress_.input_tokens += plan.input_tokens;
+  progress_.loss_tokens += plan.loss_tokens;
+  progress_.last_loss = result.sums.mean_loss(plan.loss_tokens);
+  const double step_s = now_s() - start;
+  smoothed_step_s_ = smoothed_step_s_ == 0 ? step_s : 0.9 * smoothed_step_s_ + 0.1 * step_s;
+  report(batch, plan, result, step_s);
+  return result;
+}
+
+// Sums and norm are the same on all ranks, so all ranks throw or none.
+void TrainingLoop::handle_nonfinite(const StepResult& result) {
+  if (result.applied) {
+    skipped_in_a_row_ = 0;
+    return;
+  }
+  const std::string what = fmt::format("step {}: {} token losses are not finite, gradient norm {}",
+                                       progress_.step + 1, result.sums.nonfinite, result.gradient_norm);
+  ++skipped_in_a_row_;
+  if (parts_.options.on_nonfinite == NonfinitePolicy::stop || skipped_in_a_row_ >= most_skips_in_a_row) {
+    fail(ExitCode::numerical,
+         fmt::format(
+             "{}; nothing was applied and the last checkpoint ({}) is untouched. Lower --lr, or leave such "
+             "steps out with --on-nonfinite skip (at most {} in a row)",
+             what, last_saved_step_ < 0 ? "none yet" : fmt::format("step {}", last_saved_step_),
+             most_skips_in_a_row));
+  }
+  log_warning(what + "; the step is left out");
+}
+
+void TrainingLoop::report(const GlobalBatch& batch, const StepPlan& plan, const StepResult& result,
+                          double step_s) {
+  if (!is_reporter_) return;
+  const TrainingOptions& options = parts_.options;
+  const double tokens_per_s = static_cast<double>(plan.input_tokens) / step_s;
+  bar_->update({progress_.step, progress_.last_loss, tokens_per_s});
+  if (progress_.step % options.log_every != 0 && !at_end()) return;
+  const double rate = step_flops(parts_.model.config, batch) / step_s / 1e9 / parts_.mesh.world().size();
+  const double counted = static_cast<double>(std::max<std::int64_t>(plan.loss_tokens, 1));
+  const std::vector<Metric> metrics{
+      {"loss", progress_.last_loss},
+      {"mean_token_accuracy", static_cast<double>(result.sums.correct) / counted},
+      {"grad_norm", result.gradient_norm},
+      {"learning_rate",
+       learning_rate({options.schedule, options.learning_rate, options.warmup, parts_.data.total_steps,
+                      options.decay_steps, options.minimum_rate_ratio},
+                     progress_.step - 1)},
+      {"epoch",
+       static_cast<double>(progress_.cursor) / static_cast<double>(parts_.data.split.training_size())},
+      {"samples", progress_.cursor},
+      {"num_tokens", progress_.input_tokens},
+      {"loss_tokens", plan.loss_tokens},
+      {"applied", result.applied},
+      {"tokens_per_s", tokens_per_s},
+      {"step_s", step_s},
+      {"data_s", result.times.data_s},
+      {"forward_s", result.times.forward_s},
+      {"backward_s", result.times.backward_s},
+      {"reduce_s", result.times.reduce_s},
+      {"update_s", result.times.update_s},
+      {"gflops_per_rank", rate},
+      {"mfu", parts_.peak_gflops_per_rank > 0 ? rate / parts_.peak_gflops_per_rank : std::nan("")},
+      {"pool_peak_bytes", parts_.queue.pool().use(Space::device).peak_bytes},
+      {"resident_bytes", process_memory().resident},
+  };
+  metrics_->write(progress_.step, metrics);
+}
+
+// The held-out loss; nothing when there is nothing to evaluate.
+std::optional<double> TrainingLoop::evaluate() {
+  const TrainingData& data = parts_.data;
+  const std::int64_t held_out = data.split.validation_size();
+  if (parts_.options.eval_every == 0 || held_out == 0) return {};
+  const double start = now_s();
+  const std::int64_t wanted = parts_.options.eval_samples;
+  const GlobalBatch batch =
+      data.order.validation_batch(0, wanted > 0 ? std::min(wanted, held_out) : held_out);
+  const StepPlan plan = plan_of(batch, parts_.options, parts_.mesh.data_context().size());
+  const LossSums sums = executor_.evaluate(data.store, batch, plan);
+  const double loss = sums.mean_loss(plan.loss_tokens);
+  if (is_reporter_) {
+    if (bar_) bar_->clear();
+    log_info(fmt::format("held-out loss {:.4f} nats a token, perplexity {:.2f}, over {} samples", loss,
+                         std::exp(loss), batch.samples.size()));
+    const std::vector<Metric> metrics{
+        {"eval_loss", loss},
+        {"eval_perplexity", std::exp(loss)},
+        {"eval_mean_token_accuracy", static_cast<double>(sums.correct) /
+                                         static_cast<double>(std::max<std::int64_t>(plan.loss_tokens, 1))},
+        {"eval_s", now_s() - start}};
+    metrics_->write(progress_.step, metrics);
+  }
+  return loss;
+}
+
+void TrainingLoop::save(std::optional<double> eval_loss) {
+  constexpr int most_failures_in_a_row = 3;
+  if (last_saved_step_ == progress_.step) return;
+  const bool best = eval_loss && std::isfinite(*eval_loss) &&
+                    (!progress_.best_eval_loss || *eval_loss < *progress_.best_eval_loss);
+  if (best) progress_.best_eval_loss = eval_loss;
+  if (bar_) bar_->clear();
+  CheckpointContents contents;
+  contents.step = progress_.step;
+  contents.training_state = progress_.to_json();
+  contents.training_state["data_fingerprint"] = parts_.data.store.fingerprint().hex();
+  contents.files = parts_.files.files;
+  contents.loss = eval_loss.value_or(progress_.last_loss);
+  const Communicator& world = parts_.mesh.world();
+  const SaveResult saved = parts_.checkpoints.save(
+      contents,
+      owned_blocks<float>(parts_.queue, parts_.model, parts_.optimizer, world.rank(), world.size()));
+  last_save_s_ = saved.seconds;
+  if (saved.committed) {
+    last_saved_step_ = progress_.step;
+    log_info(fmt::format("checkpoint of step {} written: {} in {}", progress_.step, format_bytes(saved.bytes),
+                         format_seconds(saved.seconds)));
+    if (best) parts_.checkpoints.mark_best(progress_.step, *eval_loss);
+    return;
+  }
+  if (saved.already_there) return;
+  log_error(fmt::format("checkpoint of step {} failed: {}", progress_.step, saved.reason));
+  const bool must_succeed = progress_.finished;
+  if (saved.failures_in_a_row >= most_failures_in_a_row || must_succeed) {
+    fail(ExitCode::cannot_write,
+         fmt::format("{} checkpoints in a row could not be written: {}. The last good one is {}",
+                     saved.failures_in_a_row, saved.reason,
+                     last_saved_step_ < 0 ? "the one this run started from, if any"
+                                          : fmt::format("that of step {}", last_saved_step_)));
+  }
+}
+
+void TrainingLoop::report_memory() const {
+  const PoolUse& use = parts_.queue.pool().use(Space::device);
+  const ProcessMemory now = process_memory();
+  const std::int64_t external = external_bytes(parts_.memory_at_start, now);
+  log_info(fmt::format(
+      "{}\nmemory of this rank: pool peak {} (held {}), outside the pool {}, process peak {} without file "
+      "mappings",
+      parts_.queue.pool().report(), format_bytes(use.peak_bytes), format_bytes(use.extent_bytes),
+      format_bytes(external), format_bytes(now.peak_resident - now.file_mapped)));
+}
+
+}  // namespace charter

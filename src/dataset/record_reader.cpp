@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/dataset/record_reader.hpp"
+
+#include <fmt/format.h>
+
+#include "src/base/error.hpp"
+#include "src/base/json.hpp"
+#include "src/base/log.hpp"
+#include "src/dataset/record_parser.hpp"
+#include "src/dataset/text_checks.hpp"
+#include "src/text/utf8.hpp"
+
+namespace charter {
+namespace {
+
+void check_utf8(const RawRecord& raw) {
+  const std::size_t valid = valid_utf8_prefix(raw.text);
+  if (valid == raw.text.size()) return;
+  fail(ExitCode::bad_input, fmt::format("{}: not UTF-8 at byte {} of the file (byte {:#04x})", raw.where,
+                                        raw.byte_offset + static_cast<std::int64_t>(valid),
+                                        static_cast<unsigned char>(raw.text[valid])));
+}
+
+// The JSON library quotes what it last read, which may be a whole document.
+std::string shortened(const std::string& message) {
+  constexpr std::size_t most = 400;
+  if (message.size() <= most) return message;
+  std::size_t cut = most;
+  while (cut > 0 && (static_cast<unsigned char>(message[cut]) & 0xC0U) == 0x80U) --cut;
+  return message.substr(0, cut) + " ...";
+}
+
+// Why a line does not parse, beyond what the parser says.
+std::string hint(const RawRecord& raw, RecordFileKind kind) {
+  const std::size_t first = raw.text.find_first_not_of(" \t\r\n");
+  if (raw.unterminated)
+    return "; this is the file's last line and it has no line end: it may have been cut off";
+  if (first != std::string::npos && raw.text[first] != '{') return "; expected one JSON object on each line";
+  return kind == RecordFileKind::json_lines ? "; JSONL holds exactly one JSON object on each line" : "";
+}
+
+}  // namespace
+
+RecordReader::RecordReader(const std::filesystem::path& path, const RecordReaderOptions& options)
+    : path_(path.string()), options_(options), splitter_(path) {}
+
+std::optional<Record> RecordReader::next() {
+  while (auto raw = splitter_.next()) {
+    try {
+      Record record = splitter_.kind() == RecordFileKind::plain_text ? parse_plain_text(*raw) : parse(*raw);
+      ++records_;
+      return record;
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::bad_input || bad_records_ >= options_.skip_bad) throw;
+      ++bad_records_;
+      log_warning(fmt::format("record passed over ({} of at most {}): {}", bad_records_, options_.skip_bad,
+                              error.what()));
+    }
+  }
+  if (records_ == 0) {
+    fail(ExitCode::bad_input,
+         fmt::format("{}: holds no usable record ({} passed over); expected JSONL, a JSON array or "
+                     "a .txt document",
+                     path_, bad_records_));
+  }
+  return std::nullopt;
+}
+
+Record RecordReader::parse(RawRecord& raw) {
+  if (raw.too_long) {
+    fail(ExitCode::bad_input,
+         fmt::format("{}: the line has more than {} bytes", raw.where, RecordSplitter::json_limit_bytes));
+  }
+  check_utf8(raw);
+  replaced_surrogates_ += replace_lone_surrogates(raw.text);
+  Json value;
+  try {
+    value = parse_json(raw.text, raw.where);
+  } catch (const Error& error) {
+    fail(ExitCode::bad_input,
+         fmt::format("{}{} (the record starts at byte {} of the file)", shortened(error.what()),
+                     hint(raw, splitter_.kind()), raw.byte_offset));
+  }
+  return parse_record(value, options_.use, raw.where);
+}
+
+Record RecordReader::parse_plain_text(RawRecord& raw) const {
+  check_utf8(raw);
+  if (options_.use != RecordUse::supervised) {
+    fail(ExitCode::bad_input, fmt::format("{}: is plain text; {} needs JSONL or a JSON array", raw.where,
+                                          to_string(options_.use)));
+  }
+  Record record;
+  record.shape = RecordShape::text;
+  record.where = raw.where;
+  record.text = std::move(raw.text);
+  return record;
+}
+
+}  // namespace charter

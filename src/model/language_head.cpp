@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/model/language_head.hpp"
+
+#include <algorithm>
+
+#include "src/blas/gemm.hpp"
+#include "src/kernels/cross_entropy.hpp"
+
+namespace charter {
+
+using blas::Transpose;
+using kernels::Store;
+
+template <class T>
+TokenLosses<T> make_token_losses(ExecutionQueue& queue, std::int64_t tokens) {
+  return {make_buffer<T>(queue, MemoryCategory::activations, {tokens}, "TokenLosses::losses"),
+          make_buffer<std::int32_t>(queue, MemoryCategory::activations, {tokens}, "TokenLosses::correct")};
+}
+
+template <class T>
+LanguageHead<T>::LanguageHead(const ModelConfig& config, const ParameterList& list)
+    : config_(&config),
+      norm_(config, list.final_norm),
+      head_(list.head),
+      part_(list.head == list.token_embedding ? GradientPart::tied_head : GradientPart::own) {}
+
+// 2^25 logits a chunk: large enough that adding to the weight's gradient is a small part of the product.
+template <class T>
+std::int64_t LanguageHead<T>::chunk_rows() const {
+  constexpr std::int64_t most_logits = std::int64_t{1} << 25;
+  return std::clamp<std::int64_t>(most_logits / config_->vocabulary / 64 * 64, 64, 4096);
+}
+
+template <class T>
+typename LanguageHead<T>::Normed LanguageHead<T>::normed(ExecutionQueue& queue,
+                                                         const ParameterStore<T>& weights,
+                                                         Replicated<const T> x) const {
+  Normed result;
+  result.hidden = make_buffer<T>(queue, MemoryCategory::activations, {x.local.extent(0), config_->hidden},
+                                 "LanguageHead::hidden");
+  norm_.forward(queue, weights, x, {result.hidden.tensor()}, result.saved);
+  return result;
+}
+
+template <class T>
+void LanguageHead<T>::project(ExecutionQueue& queue, const ParameterStore<T>& weights,
+                              const DeviceTensor<const T>& hidden, const DeviceTensor<T>& logits) const {
+  blas::gemm<T>(queue, Transpose::no, Transpose::yes, hidden.extent(0), config_->vocabulary, config_->hidden,
+                T(1), hidden.data(), config_->hidden, weights.tensor(head_).data(), config_->hidden, T(0),
+                logits.data(), config_->vocabulary);
+}
+
+template <class T>
+void LanguageHead<T>::evaluate(ExecutionQueue& queue, const ParameterStore<T>& weights,
+                               const MicroBatch& batch, Replicated<const T> x,
+                               const TokenLosses<T>& out) const {
+  const Normed head = normed(queue, weights, x);
+  const std::int64_t chunk = std::min(chunk_rows(), batch.tokens);
+  const auto logits =
+      make_buffer<T>(queue, MemoryCategory::workspace, {chunk, config_->vocabulary}, "LanguageHead::logits");
+  for (std::int64_t first = 0; first < batch.tokens; first += chunk) {
+    const std::int64_t count = std::min(chunk, batch.tokens - first);
+    const DeviceTensor<T> rows = logits.tensor().rows(0, count);
+    project(queue, weights, head.hidden.tensor().rows(first, count), rows);
+    kernels::cross_entropy<T>(queue, rows, config_->vocabulary, batch.targets.tensor().rows(first, count),
+                              batch.loss_weights.tensor().rows(first, count), std::nullopt,
+                              out.losses.tensor().rows(first, count),
+                              out.correct.tensor().rows(first, count));
+  }
+}
+
+// The rows of one leaf, chunk by chunk: losses, d_hidden, and the weight's gradient when there is a target.
+template <class T>
+void LanguageHead<T>::backward_rows(ExecutionQueue& queue, const ParameterStore<T>& weights,
+                                    const MicroBatch& batch, const LeafRange& leaf,
+                                    const DeviceTensor<T>& hidden, const DeviceTensor<T>& d_hidden,
+                                    const TokenLosses<T>& out, GradientTarget<T>* target) const {
+  const std::int64_t chunk = std::min(chunk_rows(), leaf.num_rows);
+  const std::int64_t vocabulary = config_->vocabulary;
+  const std::int64_t width = config_->hidden;
+  const auto logits =
+      make_buffer<T>(queue, MemoryCategory::workspace, {chunk, vocabulary}, "LanguageHead::logits");
+  for (std::int64_t done = 0; done < leaf.num_rows; done += chunk) {
+    const std::int64_t first = leaf.first_row + done;
+    const std::int64_t count = std::min(chunk, leaf.num_rows - done);
+    const DeviceTensor<T> rows = logits.tensor().rows(0, count);
+    project(queue, weights, hidden.rows(first, count), rows);
+    kernels::cross_entropy<T>(queue, rows, vocabulary, batch.targets.tensor().rows(first, count),
+                              batch.loss_weights.tensor().rows(first, count), 1.0,
+                              out.losses.tensor().rows(first, count),
+                              out.correct.tensor().rows(first, count));
+    blas::gemm<T>(queue, Transpose::no, Transpose::no, count, width, vocabulary, T(1), rows.data(),
+                  vocabulary, weights.tensor(head_).data(), width, T(0), d_hidden.rows(first, count).data(),
+                  width);
+    if (target == nullptr) continue;
+    blas::gemm<T>(queue, Transpose::yes, Transpose::no, vocabulary, width, count, T(1), rows.data(),
+                  vocabulary, hidden.rows(first, count).data(), width, target->accumulate ? T(1) : T(0),
+                  target->gradient.data(), width);
+    target->accumulate = true;
+  }
+}
+
+template <class T>
+DeviceBuffer<T> LanguageHead<T>::backward(ExecutionQueue& queue, const ParameterStore<T>& weights,
+                                          const MicroBatch& batch, Replicated<const T> x,
+                                          const TokenLosses<T>& out, GradientSink<T>& sink) const {
+  const Normed head = normed(queue, weights, x);
+  const Shape shape{batch.tokens, config_->hidden};
+  DeviceBuffer<T> d_x = make_buffer<T>(queue, MemoryCategory::activations, shape, "LanguageHead::d_x");
+  const auto d_hidden = make_buffer<T>(queue, MemoryCategory::activations, shape, "LanguageHead::d_hidden");
+  for (std::size_t leaf = 0; leaf < sink.leaves().size(); ++leaf) {
+    const bool wanted = sink.wants(head_);
+    GradientTarget<T> target;
+    if (wanted) target = sink.open(head_, part_, leaf);
+    backward_rows(queue, weights, batch, sink.leaves()[leaf], head.hidden.tensor(), d_hidden.tensor(), out,
+                  wanted ? &target : nullptr);
+    if (wanted) sink.close(head_, part_, leaf);
+  }
+  const Replicated<const T> d_normed{d_hidden.tensor()};
+  norm_.backward_weight(queue, d_normed, x, head.saved, sink);
+  norm_.backward_input(queue, weights, d_normed, x, head.saved, {d_x.tensor()}, Store::replace);
+  return d_x;
+}
+
+template <class T>
+void LanguageHead<T>::logits(ExecutionQueue& queue, const ParameterStore<T>& weights, Replicated<const T> x,
+                             const DeviceTensor<T>& logits) const {
+  const Normed head = normed(queue, weights, x);
+  project(queue, weights, head.hidden.tensor(), logits);
+}
+
+template TokenLosses<float> make_token_losses<float>(ExecutionQueue&, std::int64_t);
+template TokenLosses<double> make_token_losses<double>(ExecutionQueue&, std::int64_t);
+template class LanguageHead<float>;
+template class LanguageHead<double>;
+
+}  // namespace charter

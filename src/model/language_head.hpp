@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The last norm, the projection to the vocabulary and the loss. Logits exist for a chunk of tokens at a time
+// only, so the head's whole backward, weights included, happens while they do: there is nothing left for a
+// later backward_weight.
+#pragma once
+
+#include "src/model/micro_batch.hpp"
+#include "src/model/norm_layer.hpp"
+#include "src/model/tensor_axis.hpp"
+
+namespace charter {
+
+// What a loss reports, a value per token of the micro-batch: 0 where the target does not count.
+template <class T>
+struct TokenLosses {
+  DeviceBuffer<T> losses;              // [T] negative log likelihood in nats
+  DeviceBuffer<std::int32_t> correct;  // [T] 1 where the target was the most likely token
+};
+
+template <class T>
+TokenLosses<T> make_token_losses(ExecutionQueue& queue, std::int64_t tokens);
+
+template <class T>
+class LanguageHead {
+ public:
+  LanguageHead(const ModelConfig& config, const ParameterList& list);
+
+  // Losses only. x [T, C] is the residual stream after the last layer.
+  void evaluate(ExecutionQueue& queue, const ParameterStore<T>& weights, const MicroBatch& batch,
+                Replicated<const T> x, const TokenLosses<T>& out) const;
+  // Losses, the gradient of their sum with respect to x (returned), and to the weights (into `sink`).
+  DeviceBuffer<T> backward(ExecutionQueue& queue, const ParameterStore<T>& weights, const MicroBatch& batch,
+                           Replicated<const T> x, const TokenLosses<T>& out, GradientSink<T>& sink) const;
+  // logits [n, V] of rows x [n, C].
+  void logits(ExecutionQueue& queue, const ParameterStore<T>& weights, Replicated<const T> x,
+              const DeviceTensor<T>& logits) const;
+
+ private:
+  struct Normed {
+    DeviceBuffer<T> hidden;
+    NormSaved<T> saved;
+  };
+  Normed normed(ExecutionQueue& queue, const ParameterStore<T>& weights, Replicated<const T> x) const;
+  void project(ExecutionQueue& queue, const ParameterStore<T>& weights, const DeviceTensor<const T>& hidden,
+               const DeviceTensor<T>& logits) const;
+  void backward_rows(ExecutionQueue& queue, const ParameterStore<T>& weights, const MicroBatch& batch,
+                     const LeafRange& rows, const DeviceTensor<T>& hidden, const DeviceTensor<T>& d_hidden,
+                     const TokenLosses<T>& out, GradientTarget<T>* target) const;
+  std::int64_t chunk_rows() const;
+
+  const ModelConfig* config_;
+  NormLayer<T> norm_;
+  ParameterId head_;
+  GradientPart part_;
+};
+
+}  // namespace charter

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/model/model_config.hpp"
+
+#include <array>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "src/base/error.hpp"
+#include "src/base/json.hpp"
+
+namespace charter {
+namespace {
+
+// Reads one config.json object key by key and knows which keys it has used.
+class ConfigReader {
+ public:
+  ConfigReader(const Json& object, std::string where) : object_(object), where_(std::move(where)) {}
+
+  [[noreturn]] void refuse(const std::string& what) const {
+    fail(ExitCode::bad_input, fmt::format("{}: {}", where_, what));
+  }
+
+  bool has(const char* key) {
+    used_.insert(key);
+    return object_.contains(key) && !object_.at(key).is_null();
+  }
+  std::int64_t integer(const char* key, std::optional<std::int64_t> otherwise = {}) {
+    if (!has(key)) {
+      if (otherwise) return *otherwise;
+      refuse(fmt::format("\"{}\" is missing", key));
+    }
+    const Json& value = object_.at(key);
+    constexpr std::int64_t most = std::int64_t{1} << 31;
+    if (!value.is_number_integer() || value.get<std::int64_t>() < 1 || value.get<std::int64_t>() > most) {
+      refuse(fmt::format("\"{}\" is {}, expected a whole number from 1 to {}", key, value.dump(), most));
+    }
+    return value.get<std::int64_t>();
+  }
+  double number(const char* key, std::optional<double> otherwise = {}) {
+    if (!has(key)) {
+      if (otherwise) return *otherwise;
+      refuse(fmt::format("\"{}\" is missing", key));
+    }
+    const Json& value = object_.at(key);
+    if (!value.is_number() || !(value.get<double>() > 0)) {
+      refuse(fmt::format("\"{}\" is {}, expected a positive number", key, value.dump()));
+    }
+    return value.get<double>();
+  }
+  bool boolean(const char* key, bool otherwise) {
+    if (!has(key)) return otherwise;
+    if (!object_.at(key).is_boolean())
+      refuse(fmt::format("\"{}\" is {}, expected true or false", key, object_.at(key).dump()));
+    return object_.at(key).get<bool>();
+  }
+  std::string text(const char* key, const std::string& otherwise) {
+    if (!has(key)) return otherwise;
+    if (!object_.at(key).is_string())
+      refuse(fmt::format("\"{}\" is {}, expected a string", key, object_.at(key).dump()));
+    return object_.at(key).get<std::string>();
+  }
+  const Json& raw(const char* key) { return object_.at(key); }
+
+  // A key that changes the arithmetic in a way Charter does not compute: only this value (or absence) is
+  // accepted.
+  void require_value(const char* key, const Json& only) {
+    if (has(key) && object_.at(key) != only) {
+      refuse(fmt::format("\"{}\": {} is not supported, only {}", key, object_.at(key).dump(), only.dump()));
+    }
+  }
+  // Everything else must be a key that is known to change nothing that Charter computes.
+  void refuse_unknown_keys(const std::set<std::string>& harmless) const {
+    for (const auto& [key, value] : object_.items()) {
+      if (used_.contains(key) || harmless.contains(key) || value.is_null()) continue;
+      if (key.starts_with("_") || key.find('.') != std::string::npos) continue;
+      refuse(fmt::format("unknown option \"{}\": {}; Charter refuses what it might compute differently", key,
+                         value.dump()));
+    }
+  }
+
+ private:
+  const Json& object_;
+  std::string where_;
+  std::set<std::string> used_;
+};
+
+// Book-keeping of the exporting library, generation defaults, and training-time dropout (Charter trains
+// without dropout).
+const std::set<std::string>& harmless_keys() {
+  static const std::set<std::string> keys{"architectures",
+                                          "transformers_version",
+                                          "torch_dtype",
+                                          "dtype",
+                                          "use_cache",
+                                          "bos_token_id",
+                                          "eos_token_id",
+                                          "pad_token_id",
+                                          "unk_token_id",
+                                          "is_llama_config",
+                                          "attention_dropout",
+                                          "resid_pdrop",
+                                          "embd_pdrop",
+                                          "attn_pdrop",
+                                          "summary_type",
+                                          "summary_use_proj",
+                                          "summary_activation",
+                                          "summary_proj_to_labels",
+                                          "summary_first_dropout",
+                                          "task_specific_params",
+                                          "n_ctx",
+                                          "gradient_checkpointing",
+                                          "output_past",
+                                          "max_window_layers",
+                                          "use_mrope",
+                                          "rope_interleaved",
+                                          "model_name",
+                                          "return_dict",
+                                          "output_hidden_states",
+                                          "output_attentions",
+                                          "id2label",
+                                          "label2id",
+                                          "problem_type",
+                                          "finetuning_task",
+                                          "use_bfloat16",
+                                          "layer_types",
+                                          "max_length",
+                                          "do_sample",
+                                          "temperature",
+                                          "top_p",
+                                          "top_k"};
+  return keys;
+}
+
+kernels::RopeSettings read_rope_scaling(const Json& scaling, kernels::RopeSettings rope,
+                                        const ConfigReader& reader) {
+  if (!scaling.is_object())
+    reader.refuse(fmt::format("\"rope_scaling\" is {}, expected an object", scaling.dump()));
+  const std::string kind =
+      scaling.contains("rope_type") ? scaling.value("rope_type", "") : scaling.value("type", "");
+  const auto positive = [&](const char* key) {
+    if (!scaling.contains(key) || !scaling.at(key).is_number() || !(scaling.at(key).get<double>() > 0)) {
+      reader.refuse(fmt::format("\"rope_scaling\" of type \"{}\" needs a positive number \"{}\"", kind, key));
+    }
+    return scaling.at(key).get<double>();
+  };
+  if (kind == "default") return rope;
+  rope.factor = kind == "linear" || kind == "llama3" ? positive("factor") : 1.0;
+  if (kind == "linear") {
+    rope.scaling = kernels::RopeScaling::linear;
+  } else if (kind == "llama3") {
+    rope.scaling = kernels::RopeScaling::llama3;
+    rope.low_freq_factor = positive("low_freq_factor");
+    rope.high_freq_factor = positive("high_freq_factor");
+    rope.original_max_position = positive("original_max_position_embeddings");
+    if (rope.low_freq_factor >= rope.high_freq_factor) {
+      reader.refuse("\"rope_scaling\": low_freq_factor must be below high_freq_factor");
+    }
+  } else {
+    reader.refuse(
+        fmt::format("\"rope_scaling\" of type \"{}\" is not supported; known: linear, llama3", kind));
+  }
+  return rope;
+}
+
+void read_llama_family(ConfigReader& reader, ModelConfig& config) {
+  config.hidden = reader.integer("hidden_size");
+  config.ffn = reader.integer("intermediate_size");
+  config.layers = reader.integer("num_hidden_layers");
+  config.query_heads = reader.integer("num_attention_heads");
+  config.kv_heads = reader.integer("num_key_value_heads", config.query_heads);
+  config.head_dim = reader.integer("head_dim", config.hidden / config.query_heads);
+  config.vocabulary = reader.integer("vocab_size");
+  config.max_positions = reader.integer("max_position_embeddings", 2048);
+  config.norm_epsilon = reader.number("rms_norm_eps", 1e-6);
+  config.initializer_range = reader.number("initializer_range", 0.02);
+  config.tied_embeddings = reader.boolean("tie_word_embeddings", false);
+  const bool qwen = config.architecture == Architecture::qwen2;
+  const bool attention_bias = reader.boolean("attention_bias", false);
+  config.qkv_bias = qwen || attention_bias;
+  config.output_bias = attention_bias && !qwen;
+  config.mlp_bias = reader.boolean("mlp_bias", false);
+  const std::string activation = reader.text("hidden_act", "silu");
+  if (activation != "silu")
+    reader.refuse(fmt::format("\"hidden_act\": \"{}\" is not supported, only silu", activation));
+  kernels::RopeSettings rope;
+  rope.rotary_dim = config.head_dim;
+  rope.theta = reader.number("rope_theta", 10000.0);
+  if (reader.has("rope_scaling")) rope = read_rope_scaling(reader.raw("rope_scaling"), rope, reader);
+  config.rope = rope;
+  // Qwen2 names a window that is used only when use_sliding_window says so; Mistral's is always used.
+  const bool window_on = reader.boolean("use_sliding_window", config.architecture == Architecture::mistral);
+  if (reader.has("sliding_window") && window_on) config.window = reader.integer("sliding_window");
+  reader.require_value("pretraining_tp", 1);
+  reader.require_value("partial_rotary_factor", 1.0);
+  reader.require_value("quantization_config", nullptr);
+}
+
+void read_gpt2(ConfigReader& reader, ModelConfig& config) {
+  config.hidden = reader.integer("n_embd");
+  config.layers = reader.integer("n_layer");
+  config.query_heads = reader.integer("n_head");
+  config.kv_heads = config.query_heads;
+  config.head_dim = config.hidden / config.query_heads;
+  config.ffn = reader.integer("n_inner", 4 * config.hidden);
+  config.vocabulary = reader.integer("vocab_size");
+  config.max_positions = reader.integer("n_positions", 1024);
+  config.norm = NormKind::layer;
+  config.norm_epsilon = reader.number("layer_norm_epsilon", 1e-5);
+  config.initializer_range = reader.number("initializer_range", 0.02);
+  config.tied_embeddings = reader.boolean("tie_word_embeddings", true);
+  config.qkv_bias = config.output_bias = config.mlp_bias = true;
+  const std::string activation = reader.text("activation_function", "gelu_new");
+  if (activation == "gelu_new" || activation == "gelu_pytorch_tanh") {
+    config.activation = ActivationKind::gelu_tanh;
+  } else if (activation == "gelu") {
+    config.activation = ActivationKind::gelu_exact;
+  } else {
+    reader.refuse(
+        fmt::format("\"activation_function\": \"{}\" is not supported; known: gelu_new, gelu", activation));
+  }
+  reader.require_value("scale_attn_weights", true);
+  reader.require_value("scale_attn_by_inverse_layer_idx", false);
+  reader.require_value("reorder_and_upcast_attn", false);
+  reader.require_value("add_cross_attention", false);
+  reader.require_value("quantization_config", nullptr);
+}
+
+void check_shape(const ModelConfig& config, const ConfigReader& reader) {
+  if (config.query_heads % config.kv_heads != 0) {
+    reader.refuse(fmt::format("{} attention heads are not a multiple of {} key-value heads",
+                              config.query_heads, config.kv_heads));
+  }
+  if (config.head_dim < 1 ||
+      (config.architecture == Architecture::gpt2 && config.hidden % config.query_heads != 0)) {
+    reader.refuse(fmt::format("width {} does not divide into {} heads", config.hidden, config.query_heads));
+  }
+  if (config.rope && config.head_dim % 2 != 0) {
+    reader.refuse(fmt::format("rotary positions need an even head size, this is {}", config.head_dim));
+  }
+}
+
+}  // namespace
+
+std::string to_string(Architecture architecture) {
+  switch (architecture) {
+    case Architecture::llama:
+      return "llama";
+    case Architecture::mistral:
+      return "mistral";
+    case Architecture::qwen2:
+      return "qwen2";
+    case Architecture::gpt2:
+      return "gpt2";
+  }
+  return "?";
+}
+
+ModelConfig ModelConfig::from_json(const std::string& text, const std::string& where) {
+  const Json object = parse_json(text, where);
+  if (!object.is_object()) fail(ExitCode::bad_input, fmt::format("{}: expected a JSON object", where));
+  ConfigReader reader(object, where);
+  ModelConfig config;
+  config.json_text = text;
+  const std::string type = reader.text("model_type", "");
+  constexpr std::array known{Architecture::llama, Architecture::mistral, Architecture::qwen2,
+                             Architecture::gpt2};
+  bool found = false;
+  for (const Architecture architecture : known) {
+    if (type != to_string(architecture)) continue;
+    config.architecture = architecture;
+    found = true;
+  }
+  if (!found) {
+    reader.refuse(
+        fmt::format("\"model_type\": \"{}\" is not supported; known: llama, mistral, qwen2, gpt2", type));
+  }
+  if (config.architecture == Architecture::gpt2) {
+    read_gpt2(reader, config);
+  } else {
+    read_llama_family(reader, config);
+  }
+  reader.refuse_unknown_keys(harmless_keys());
+  check_shape(config, reader);
+  return config;
+}
+
+double ModelConfig::forward_flops_per_token() const {
+  const auto h = static_cast<double>(hidden);
+  const auto q = static_cast<double>(query_heads * head_dim);
+  const auto kv = static_cast<double>(kv_heads * head_dim);
+  const double mlp_matrices = activation == ActivationKind::swiglu ? 3.0 : 2.0;
+  const double layer = h * q + 2 * h * kv + q * h + mlp_matrices * h * static_cast<double>(ffn);
+  return 2 * (static_cast<double>(layers) * layer + h * static_cast<double>(vocabulary));
+}
+
+double ModelConfig::attention_flops(double keys) const {
+  return static_cast<double>(layers) * 4.0 * keys * static_cast<double>(query_heads * head_dim);
+}
+
+}  // namespace charter

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/model/parameter_list.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace charter {
+namespace {
+
+class ListBuilder {
+ public:
+  explicit ListBuilder(const ModelConfig& config) : config_(config) {}
+
+  ParameterList build() {
+    embedding();
+    for (std::int64_t layer = 0; layer < config_.layers; ++layer)
+      decoder_layer(static_cast<std::int32_t>(layer));
+    place_ = {ParameterPlace::Part::head, 0};
+    list_.final_norm = norm("model.norm");
+    if (config_.tied_embeddings) {
+      list_.head = list_.token_embedding;
+    } else {
+      list_.head = matrix("lm_head.weight", config_.vocabulary, config_.hidden, ShardedDim::rows);
+    }
+    return std::move(list_);
+  }
+
+ private:
+  ParameterId add(ParameterSpec spec) {
+    spec.place = place_;
+    list_.specs.push_back(std::move(spec));
+    return static_cast<ParameterId>(list_.specs.size() - 1);
+  }
+  ParameterId matrix(const std::string& name, std::int64_t out, std::int64_t in, ShardedDim sharded,
+                     double deviation_factor = 1.0) {
+    ParameterSpec spec;
+    spec.name = name;
+    spec.shape = {out, in};
+    spec.tensor_sharded = sharded;
+    spec.deviation = config_.initializer_range * deviation_factor;
+    return add(spec);
+  }
+  ParameterId vector(const std::string& name, std::int64_t size, ShardedDim sharded, InitialLaw law) {
+    ParameterSpec spec;
+    spec.name = name;
+    spec.shape = {size};
+    spec.tensor_sharded = sharded;
+    spec.law = law;
+    spec.weight_decay = false;
+    return add(spec);
+  }
+  NormParameters norm(const std::string& name) {
+    NormParameters ids;
+    ids.weight = vector(name + ".weight", config_.hidden, ShardedDim::none, InitialLaw::ones);
+    if (config_.norm == NormKind::layer) {
+      ids.bias = vector(name + ".bias", config_.hidden, ShardedDim::none, InitialLaw::zeros);
+    }
+    return ids;
+  }
+  // A column-parallel linear shards its outputs (and bias); a row-parallel one its inputs (the bias is
+  // whole).
+  LinearParameters linear(const std::string& name, std::int64_t out, std::int64_t in, ShardedDim sharded,
+                          bool bias, double deviation_factor = 1.0) {
+    LinearParameters ids;
+    ids.weight = matrix(name + ".weight", out, in, sharded, deviation_factor);
+    if (bias) {
+      const ShardedDim bias_dim = sharded == ShardedDim::rows ? ShardedDim::rows : ShardedDim::none;
+      ids.bias = vector(name + ".bias", out, bias_dim, InitialLaw::zeros);
+    }
+    return ids;
+  }
+
+  void embedding() {
+    place_ = {ParameterPlace::Part::embedding, 0};
+    list_.token_embedding =
+        matrix("model.embed_tokens.weight", config_.vocabulary, config_.hidden, ShardedDim::rows);
+    list_.specs.back().tied_to_head = config_.tied_embeddings;
+    if (!config_.rope) {
+      list_.position_embedding =
+          matrix("model.embed_positions.weight", config_.max_positions, config_.hidden, ShardedDim::none);
+    }
+  }
+
+  void decoder_layer(std::int32_t layer) {
+    place_ = {ParameterPlace::Part::layer, layer};
+    const std::string prefix = fmt::format("model.layers.{}.", layer);
+    const std::int64_t query = config_.query_heads * config_.head_dim;
+    const std::int64_t kv = config_.kv_heads * config_.head_dim;
+    const double residual = config_.architecture == Architecture::gpt2
+                                ? 1.0 / std::sqrt(2.0 * static_cast<double>(config_.layers))
+                                : 1.0;
+    LayerParameters ids;
+    ids.attention_norm = norm(prefix + "input_layernorm");
+    ids.query =
+        linear(prefix + "self_attn.q_proj", query, config_.hidden, ShardedDim::rows, config_.qkv_bias);
+    ids.key = linear(prefix + "self_attn.k_proj", kv, config_.hidden, ShardedDim::rows, config_.qkv_bias);
+    ids.value = linear(prefix + "self_attn.v_proj", kv, config_.hidden, ShardedDim::rows, config_.qkv_bias);
+    ids.output = linear(prefix + "self_attn.o_proj", config_.hidden, query, ShardedDim::columns,
+                        config_.output_bias, residual);
+    ids.mlp_norm = norm(prefix + "post_attention_layernorm");
+    if (config_.activation == ActivationKind::swiglu) {
+      ids.gate =
+          linear(prefix + "mlp.gate_proj", config_.ffn, config_.hidden, ShardedDim::rows, config_.mlp_bias);
+    }
+    ids.up = linear(prefix + "mlp.up_proj", config_.ffn, config_.hidden, ShardedDim::rows, config_.mlp_bias);
+    ids.down = linear(prefix + "mlp.down_proj", config_.hidden, config_.ffn, ShardedDim::columns,
+                      config_.mlp_bias, residual);
+    list_.layers.push_back(ids);
+  }
+
+  const ModelConfig& config_;
+  ParameterPlace place_;
+  ParameterList list_;
+};
+
+}  // namespace
+
+std::int64_t ParameterList::num_elements() const {
+  std::int64_t total = 0;
+  for (const ParameterSpec& one : specs) total += one.shape.size();
+  return total;
+}
+
+ParameterList list_parameters(const ModelConfig& config) {
+  return ListBuilder(config).build();
+}
+
+}  // namespace charter

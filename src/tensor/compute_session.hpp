@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The life of Kokkos in a process: from construction to destruction. Lives inside the MPI session and outside every pool.
+#pragma once
+
+#include <memory>
+#include <string>
+
+namespace charter {
+
+class ComputeSession {
+ public:
+  // Throws device_unfit when the execution space cannot start.
+  ComputeSession();
+  ~ComputeSession();
+  ComputeSession(const ComputeSession&) = delete;
+  ComputeSession& operator=(const ComputeSession&) = delete;
+
+  // For the start-up print: "Kokkos 3.4.1, Serial".
+  static std::string description();
+};
+
+}  // namespace charter

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// model_convert and text_gen as a user runs them.
+#include <cstring>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "src/base/file.hpp"
+#include "tests/apps/program_runner.hpp"
+
+namespace charter::apps_test {
+namespace {
+
+using testing::HasSubstr;
+
+const std::filesystem::path stories = std::filesystem::path(CHARTER_SHARED_DATA) / "stories260k";
+
+TEST(ModelConvert, SafetensorsToHdf5AndBackIsBitForBit) {
+  if (!std::filesystem::exists(stories)) GTEST_SKIP() << "no " << stories;
+  const TestFolder folder("convert");
+  const std::string hdf5 = (folder.path() / "hdf5").string();
+  const std::string back = (folder.path() / "back").string();
+  const Finished there =
+      run(0, "model_convert", {"--from", stories.string(), "--to", hdf5, "--format", "hdf5"});
+  ASSERT_EQ(there.exit_code, 0) << there.output;
+  const Finished returned = run(0, "model_convert", {"--from", hdf5, "--to", back});
+  ASSERT_EQ(returned.exit_code, 0) << returned.output;
+  // The tensors' bytes follow the headers, which name the same tensors in the same order.
+  const std::string before = read_file(stories / "model.safetensors");
+  const std::string after = read_file(folder.path() / "back" / "model.safetensors");
+  const auto data = [](const std::string& file) {
+    std::uint64_t header = 0;
+    std::memcpy(&header, file.data(), 8);
+    return file.substr(8 + header);
+  };
+  EXPECT_EQ(data(before), data(after));
+}
+
+TEST(TextGen, GreedyIdsOfTheConvertedModelAreTheReferences) {
+  if (!std::filesystem::exists(stories)) GTEST_SKIP() << "no " << stories;
+  const TestFolder folder("generate");
+  const std::string hdf5 = (folder.path() / "hdf5").string();
+  ASSERT_EQ(run(0, "model_convert", {"--from", stories.string(), "--to", hdf5, "--format", "hdf5"}).exit_code,
+            0);
+  for (const std::string& model : {stories.string(), hdf5}) {
+    const Finished finished =
+        run(0, "text_gen", {"--model", model, "--prompt-ids", "1", "--max-tokens", "8"});
+    EXPECT_EQ(finished.exit_code, 0) << finished.output;
+    EXPECT_THAT(finished.output, HasSubstr("403 407 261 378 432 383 286 261"));
+  }
+}
+
+TEST(TextGen, RefusesToBeStartedOnSeveralRanks) {
+  const Finished finished = run(2, "text_gen", {"--model", "/nowhere", "--prompt-ids", "1"});
+  EXPECT_EQ(finished.exit_code, 78) << finished.output;
+  EXPECT_THAT(finished.output, HasSubstr("one process"));
+}
+
+TEST(TextGen, AMissingModelIsNamed) {
+  const Finished finished = run(0, "text_gen", {"--model", "/nowhere", "--prompt", "x"});
+  EXPECT_EQ(finished.exit_code, 66) << finished.output;
+  EXPECT_THAT(finished.output, HasSubstr("/nowhere"));
+}
+
+TEST(EveryProgram, AnswersHelpAndVersionWithoutALauncher) {
+  for (const char* program : {"sft_train", "model_convert", "text_gen"}) {
+    const Finished help = run(0, program, {"--help"});
+    EXPECT_EQ(help.exit_code, 0);
+    EXPECT_THAT(help.output, HasSubstr("--"));
+    EXPECT_THAT(run(0, program, {"--version"}).output, HasSubstr("Charter"));
+  }
+}
+
+}  // namespace
+}  // namespace charter::apps_test

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/apps/program_runner.hpp"
+
+#include <chrono>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "src/base/error.hpp"
+#include "src/base/file.hpp"
+#include "src/text/tokenizer_json.hpp"
+
+namespace charter::apps_test {
+namespace {
+
+// CHARTER_MPIEXEC is "mpiexec;-n"; CHARTER_MPIEXEC_FLAGS what follows the number.
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> parts;
+  std::istringstream stream(list);
+  for (std::string part; std::getline(stream, part, ';');) {
+    if (!part.empty()) parts.push_back(part);
+  }
+  return parts;
+}
+
+std::vector<std::string> command_line(int ranks, const std::string& program,
+                                      const std::vector<std::string>& arguments) {
+  std::vector<std::string> command;
+  if (ranks > 0) {
+    command = split(CHARTER_MPIEXEC);
+    command.push_back(std::to_string(ranks));
+    for (const std::string& flag : split(CHARTER_MPIEXEC_FLAGS)) command.push_back(flag);
+  }
+  command.push_back(std::string(CHARTER_BIN_DIR) + "/" + program);
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return command;
+}
+
+pid_t start(const std::vector<std::string>& command, const std::filesystem::path& output_file) {
+  const pid_t pid = ::fork();
+  if (pid != 0) return pid;
+  ::setpgid(0, 0);
+  const int out = ::open(output_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  const int in = ::open("/dev/null", O_RDONLY);
+  ::dup2(in, STDIN_FILENO);
+  ::dup2(out, STDOUT_FILENO);
+  ::dup2(out, STDERR_FILENO);
+  std::vector<char*> arguments;
+  for (const std::string& one : command) arguments.push_back(const_cast<char*>(one.c_str()));
+  arguments.push_back(nullptr);
+  ::execvp(arguments[0], arguments.data());
+  ::_exit(127);
+}
+
+Finished wait_for(pid_t pid, const std::filesystem::path& output_file, int limit_s) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(limit_s);
+  int status = 0;
+  while (::waitpid(pid, &status, WNOHANG) == 0) {
+    if (std::chrono::steady_clock::now() > end) {
+      ::kill(-pid, SIGKILL);
+      ::waitpid(pid, &status, 0);
+      return {-1, read_file(output_file) + fmt::format("\n[no end after {} s]", limit_s)};
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return {code, read_file(output_file)};
+}
+
+}  // namespace
+
+TestFolder::TestFolder(const std::string& name) {
+  std::string pattern = (std::filesystem::temp_directory_path() / ("charter-" + name + "-XXXXXX")).string();
+  require(::mkdtemp(pattern.data()) != nullptr, "a temporary folder can be made");
+  path_ = pattern;
+}
+
+TestFolder::~TestFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+Finished run(int ranks, const std::string& program, const std::vector<std::string>& arguments, int limit_s) {
+  const TestFolder folder("output");
+  const std::filesystem::path output = folder.path() / "output";
+  return wait_for(start(command_line(ranks, program, arguments), output), output, limit_s);
+}
+
+Running::Running(int ranks, const std::string& program, const std::vector<std::string>& arguments,
+                 const std::filesystem::path& output_file)
+    : program_(program),
+      output_file_(output_file),
+      pid_(start(command_line(ranks, program, arguments), output_file)) {}
+
+Running::~Running() {
+  if (pid_ > 0) {
+    ::kill(-pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+}
+
+std::vector<pid_t> Running::ranks() const {
+  std::vector<pid_t> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename().string();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    std::ifstream stat(entry.path() / "stat");
+    std::string text;
+    std::getline(stat, text);
+    const std::size_t close = text.rfind(')');
+    if (close == std::string::npos) continue;
+    std::istringstream rest(text.substr(close + 2));
+    std::string state;
+    pid_t parent = 0;
+    rest >> state >> parent;
+    if (parent == pid_ && text.find("(" + program_.substr(0, 15) + ")") != std::string::npos) {
+      found.push_back(static_cast<pid_t>(std::stol(name)));
+    }
+  }
+  return found;
+}
+
+Finished Running::wait(int limit_s) {
+  const Finished finished = wait_for(pid_, output_file_, limit_s);
+  pid_ = -1;
+  return finished;
+}
+
+void write_tiny_model(const std::filesystem::path& folder) {
+  std::filesystem::create_directories(folder);
+  ByteLevelVocabulary vocabulary;
+  vocabulary.pre_tokenizer = "gpt-2";
+  // The 256 letters of the byte alphabet in the order of GPT-2: printable bytes stand for themselves, the
+  // rest from U+0100 on.
+  int next = 256;
+  for (int byte = 0; byte < 256; ++byte) {
+    const bool plain = (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
+    const int code = plain ? byte : next++;
+    std::string letter;
+    if (code < 128) {
+      letter = static_cast<char>(code);
+    } else {
+      letter += static_cast<char>(0xc0 | (code >> 6));
+      letter += static_cast<char>(0x80 | (code & 0x3f));
+    }
+    vocabulary.tokens.push_back(letter);
+    vocabulary.is_special.push_back(false);
+  }
+  for (const char* special : {"<|endoftext|>", "<|im_start|>", "<|im_end|>"}) {
+    vocabulary.tokens.emplace_back(special);
+    vocabulary.is_special.push_back(true);
+  }
+  write_file_atomically(folder / "tokenizer.json", build_byte_level_tokenizer_json(vocabulary));
+  write_file_atomically(folder / "config.json",
+                        R"({"model_type": "llama", "hidden_size": 32, "intermediate_size": 48,
+    "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 264, "rms_norm_eps": 1e-5,
+    "max_position_embeddings": 256, "tie_word_embeddings": true, "bos_token_id": 256, "eos_token_id": 256})");
+}
+
+void write_ragged_data(const std::filesystem::path& file, int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) {
+    const std::string word(static_cast<std::size_t>(1 + i * 7 % 23), static_cast<char>('a' + i % 26));
+    const std::string answer(static_cast<std::size_t>(1 + i * 5 % 17), static_cast<char>('a' + (i + 1) % 26));
+    text += Json{{"prompt", word}, {"completion", answer}}.dump() + "\n";
+  }
+  write_file_atomically(file, text);
+}
+
+std::map<std::int64_t, Json> metrics(const std::filesystem::path& run_dir, const std::string& key) {
+  std::map<std::int64_t, Json> lines;
+  std::ifstream file(run_dir / "metrics.jsonl");
+  for (std::string line; std::getline(file, line);) {
+    const Json parsed = Json::parse(line, nullptr, false);
+    if (parsed.is_object() && parsed.contains(key)) lines[parsed.at("step").get<std::int64_t>()] = parsed;
+  }
+  return lines;
+}
+
+std::map<std::string, std::string> fingerprints(const std::filesystem::path& run_dir, std::int64_t step) {
+  const std::filesystem::path folder = run_dir / "checkpoints" / fmt::format("step-{:010d}", step);
+  const Json manifest = parse_json(read_file(folder / "MANIFEST.json"), "MANIFEST.json");
+  std::map<std::string, std::string> found;
+  for (const Json& tensor : manifest.at("tensors")) {
+    found[tensor.at("group").get<std::string>() + "/" + tensor.at("name").get<std::string>()] =
+        tensor.at("fingerprint").get<std::string>();
+  }
+  return found;
+}
+
+bool wait_for_step(const std::filesystem::path& run_dir, std::int64_t step, int limit_s) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(limit_s);
+  while (std::chrono::steady_clock::now() < end) {
+    const auto lines = metrics(run_dir, "loss");
+    if (!lines.empty() && lines.rbegin()->first >= step) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return false;
+}
+
+}  // namespace charter::apps_test

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// sft_train as a user runs it: the same training on any number of ranks and any micro-batch, and its
+// messages.
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/apps/program_runner.hpp"
+
+namespace charter::apps_test {
+namespace {
+
+using testing::HasSubstr;
+
+class SftTrain : public testing::Test {
+ protected:
+  void SetUp() override {
+    write_tiny_model(folder_.path() / "model");
+    write_ragged_data(folder_.path() / "data.jsonl", 37);
+  }
+  std::vector<std::string> arguments(const std::string& run, std::vector<std::string> more = {}) const {
+    std::vector<std::string> all{"--model",
+                                 path("model"),
+                                 "--random-start",
+                                 "--data",
+                                 path("data.jsonl"),
+                                 "--run-dir",
+                                 path(run),
+                                 "--max-length",
+                                 "64",
+                                 "--global-batch",
+                                 "6",
+                                 "--lr",
+                                 "0.01",
+                                 "--max-steps",
+                                 "20",
+                                 "--save-every",
+                                 "0",
+                                 "--schedule",
+                                 "linear",
+                                 "--warmup",
+                                 "3"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
+
+  TestFolder folder_{"sft"};
+};
+
+TEST_F(SftTrain, LossesAndSamplesAreTheSameOnEveryNumberOfRanksAndMicroBatch) {
+  const Finished reference = run(1, "sft_train", arguments("reference"));
+  ASSERT_EQ(reference.exit_code, 0) << reference.output;
+  const auto expected = metrics(path("reference"), "loss");
+  ASSERT_EQ(expected.size(), 20U);
+  EXPECT_LT(expected.at(20).at("loss").get<double>(), 0.8 * expected.at(1).at("loss").get<double>());
+  for (const auto& [ranks, micro_batch] :
+       std::vector<std::pair<int, int>>{{1, 4}, {2, 1}, {2, 2}, {4, 1}, {4, 2}}) {
+    const std::string name = "r" + std::to_string(ranks) + "m" + std::to_string(micro_batch);
+    const Finished finished =
+        run(ranks, "sft_train", arguments(name, {"--micro-batch", std::to_string(micro_batch)}));
+    ASSERT_EQ(finished.exit_code, 0) << finished.output;
+    const auto lines = metrics(path(name), "loss");
+    ASSERT_EQ(lines.size(), 20U);
+    for (const auto& [step, line] : expected) {
+      const double loss = line.at("loss").get<double>();
+      EXPECT_NEAR(lines.at(step).at("loss").get<double>(), loss, 1e-5 * loss) << name << " step " << step;
+      EXPECT_EQ(lines.at(step).at("samples"), line.at("samples"));
+      EXPECT_EQ(lines.at(step).at("num_tokens"), line.at("num_tokens"));
+      EXPECT_EQ(lines.at(step).at("loss_tokens"), line.at("loss_tokens"));
+    }
+  }
+}
+
+TEST_F(SftTrain, VerifyGivesTheSameBitsOnEveryNumberOfRanksAndMicroBatch) {
+  const Finished reference = run(1, "sft_train", arguments("reference", {"--verify"}));
+  ASSERT_EQ(reference.exit_code, 0) << reference.output;
+  const auto expected = metrics(path("reference"), "loss");
+  for (const auto& [ranks, micro_batch] : std::vector<std::pair<int, int>>{{1, 4}, {2, 2}, {4, 1}}) {
+    const std::string name = "r" + std::to_string(ranks) + "m" + std::to_string(micro_batch);
+    const Finished finished =
+        run(ranks, "sft_train", arguments(name, {"--verify", "--micro-batch", std::to_string(micro_batch)}));
+    ASSERT_EQ(finished.exit_code, 0) << finished.output;
+    const auto lines = metrics(path(name), "loss");
+    for (const auto& [step, line] : expected) {
+      EXPECT_EQ(lines.at(step).at("loss"), line.at("loss")) << name << " step " << step;
+      EXPECT_EQ(lines.at(step).at("grad_norm"), line.at("grad_norm")) << name << " step " << step;
+    }
+    EXPECT_EQ(fingerprints(path(name), 20), fingerprints(path("reference"), 20)) << name;
+  }
+}
+
+TEST_F(SftTrain, FiveSamplesOnTwoRanksWithMicroBatchTwo) {
+  write_ragged_data(folder_.path() / "five.jsonl", 5);
+  const Finished finished =
+      run(2, "sft_train",
+          {"--model", path("model"), "--random-start", "--data", path("five.jsonl"), "--run-dir", path("run"),
+           "--max-length", "64", "--global-batch", "4", "--micro-batch", "2", "--epochs", "2"});
+  ASSERT_EQ(finished.exit_code, 0) << finished.output;
+  const auto lines = metrics(path("run"), "loss");
+  ASSERT_EQ(lines.size(), 3U);  // 10 samples in batches of 4
+  EXPECT_EQ(lines.at(3).at("samples"), 10);
+}
+
+TEST_F(SftTrain, MoreRanksThanSamplesInABatch) {
+  const Finished finished =
+      run(4, "sft_train", arguments("run", {"--global-batch", "2", "--max-steps", "2"}));
+  EXPECT_EQ(finished.exit_code, 0) << finished.output;
+}
+
+TEST_F(SftTrain, AFinishedRunStartedAgainEndsAtOnce) {
+  ASSERT_EQ(run(2, "sft_train", arguments("run", {"--max-steps", "2"})).exit_code, 0);
+  const auto before = fingerprints(path("run"), 2);
+  const Finished again = run(2, "sft_train", arguments("run", {"--max-steps", "2"}));
+  EXPECT_EQ(again.exit_code, 0) << again.output;
+  EXPECT_THAT(again.output, HasSubstr("reached its end"));
+  EXPECT_EQ(fingerprints(path("run"), 2), before);
+}
+
+TEST_F(SftTrain, AChangedSettingIsRefusedWithBothValues) {
+  ASSERT_EQ(run(1, "sft_train", arguments("run", {"--max-steps", "2"})).exit_code, 0);
+  const Finished changed = run(2, "sft_train", arguments("run", {"--max-steps", "4", "--seed", "9"}));
+  EXPECT_EQ(changed.exit_code, 78) << changed.output;
+  EXPECT_THAT(changed.output, HasSubstr("--seed: then 1, now 9"));
+}
+
+TEST_F(SftTrain, HeldOutLossIsReportedAndTheBestCheckpointIsNamed) {
+  const Finished finished =
+      run(2, "sft_train",
+          arguments("run", {"--validation-fraction", "0.2", "--eval-every", "10", "--save-every", "10"}));
+  ASSERT_EQ(finished.exit_code, 0) << finished.output;
+  const auto lines = metrics(path("run"), "eval_loss");
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_LT(lines.at(20).at("eval_loss").get<double>(), lines.at(0).at("eval_loss").get<double>());
+}
+
+TEST_F(SftTrain, ADryRunPredictsThePoolOfTheRun) {
+  const Finished plan = run(0, "sft_train", arguments("run", {"--dry-run", "--dp", "2"}));
+  ASSERT_EQ(plan.exit_code, 0) << plan.output;
+  EXPECT_FALSE(std::filesystem::exists(path("run")));
+  ASSERT_EQ(run(2, "sft_train", arguments("run")).exit_code, 0);
+  const auto last =
+      metrics(path("run"), "pool_peak_bytes").rbegin()->second.at("pool_peak_bytes").get<std::int64_t>();
+  EXPECT_THAT(plan.output, HasSubstr("pool peak of rank 0: " + std::to_string(last) + " bytes"));
+}
+
+TEST_F(SftTrain, MistakesGetOneMessageAndTheirExitCode) {
+  const auto expect = [&](int ranks, const std::vector<std::string>& more, int code,
+                          const std::string& text) {
+    const Finished finished = run(ranks, "sft_train", arguments("run", more));
+    EXPECT_EQ(finished.exit_code, code) << finished.output;
+    EXPECT_THAT(finished.output, HasSubstr(text));
+    const std::size_t first = finished.output.find(text);
+    if (first != std::string::npos)
+      EXPECT_EQ(finished.output.find(text, first + 1), std::string::npos) << finished.output;
+  };
+  expect(2, {"--learning-rate", "1"}, 64, "learning-rate");
+  expect(1, {"--lr", "nan"}, 64, "lr");
+  expect(2, {"--data", path("absent.jsonl")}, 66, "absent.jsonl");
+  expect(2, {"--dp", "3"}, 78, "2 ranks");
+  expect(2, {"--max-length", "9999"}, 78, "256 positions");
+  expect(2, {"--eval-every", "5"}, 64, "validation-fraction");
+}
+
+TEST_F(SftTrain, ANonFiniteLossStopsWithoutTouchingTheCheckpoint) {
+  const Finished finished = run(2, "sft_train",
+                                arguments("run", {"--lr", "900", "--max-grad-norm", "0", "--optimizer", "sgd",
+                                                  "--warmup", "0", "--save-every", "1"}));
+  EXPECT_EQ(finished.exit_code, 76) << finished.output;
+  EXPECT_THAT(finished.output, HasSubstr("not finite"));
+}
+
+}  // namespace
+}  // namespace charter::apps_test

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "modules/topology/node_layout.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace charter {
+namespace {
+
+using testing::ElementsAre;
+using Cores = std::vector<std::vector<int>>;
+
+TEST(ThreadsPerRank, SharedCoresAreDivided) {
+  EXPECT_THAT(threads_per_rank(Cores{{0, 1, 2, 3}, {0, 1, 2, 3}}), ElementsAre(2, 2));
+  EXPECT_THAT(threads_per_rank(Cores{{0, 1, 2, 3, 4, 5, 6, 7}}), ElementsAre(8));
+  EXPECT_THAT(threads_per_rank(Cores{{0, 1, 2}, {0, 1, 2}, {0, 1, 2}}), ElementsAre(1, 1, 1));
+}
+
+TEST(ThreadsPerRank, BoundRanksKeepTheirCores) {
+  EXPECT_THAT(threads_per_rank(Cores{{0, 1}, {2, 3}, {4, 5, 6}}), ElementsAre(2, 2, 3));
+  EXPECT_THAT(threads_per_rank(Cores{{0, 1, 2, 3}, {3}}), ElementsAre(3, 1));
+}
+
+TEST(ThreadsPerRank, ThereIsAlwaysOne) {
+  EXPECT_THAT(threads_per_rank(Cores{{0}, {0}, {0}, {0}}), ElementsAre(1, 1, 1, 1));
+  EXPECT_THAT(threads_per_rank(Cores{{}, {0}}), ElementsAre(1, 1));
+}
+
+TEST(AvailableCores, AreFoundAndAscend) {
+  const std::vector<int> cores = available_cores();
+  EXPECT_FALSE(cores.empty());
+  EXPECT_TRUE(std::is_sorted(cores.begin(), cores.end()));
+}
+
+TEST(NodeLayout, APlanHasOneNode) {
+  const NodeLayout layout = find_node_layout(Communicator::self_planned(3, 8, "world"));
+  EXPECT_EQ(layout.num_nodes(), 1);
+  EXPECT_EQ(layout.places.size(), 8U);
+}
+
+TEST(NodeLayout, OneProcessIsAloneOnItsNode) {
+  const NodeLayout layout = find_node_layout(Communicator::self("world"));
+  EXPECT_EQ(layout.num_nodes(), 1);
+  EXPECT_THAT(layout.ranks_on_node, ElementsAre(1));
+  EXPECT_EQ(layout.places.at(0).threads, static_cast<int>(available_cores().size()));
+}
+
+}  // namespace
+}  // namespace charter

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// One optimizer step on the ranks of the test against the same step on one rank: float32 against a float64
+// oracle, and with order-fixed arithmetic bit for bit, for every cut into ranks and micro-batches.
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "modules/training/step_executor.hpp"
+#include "tests/support/rank_test.hpp"
+#include "tests/support/tiny_models.hpp"
+
+namespace charter {
+namespace {
+
+constexpr std::int64_t max_length = 12;
+
+SampleStore ragged_samples(std::int64_t vocabulary) {
+  const RandomKey key = random_key(11, Purpose::testing);
+  std::vector<Sample> samples;
+  for (std::uint64_t i = 0; i < 11; ++i) {
+    Sample sample;
+    const std::uint64_t length = 2 + uniform_below(static_cast<std::uint64_t>(max_length), key, 0, i);
+    for (std::uint64_t t = 0; t < length; ++t) {
+      sample.ids.push_back(
+          static_cast<TokenId>(uniform_below(static_cast<std::uint64_t>(vocabulary), key, 1 + i, t)));
+      // A masked prompt in front; sample 4 has no target that counts at all.
+      sample.loss_mask.push_back(t > length / 3 && i != 4 ? 1 : 0);
+    }
+    sample.loss_mask[0] = 0;
+    samples.push_back(sample);
+  }
+  return SampleStore::of(samples);
+}
+
+struct Outcome {
+  LossSums sums;
+  double norm = 0;
+  std::vector<std::vector<double>> weights;  // by parameter
+};
+
+// `steps` optimizer steps over the same samples.
+template <class T>
+Outcome run_steps(const std::string& config, Arithmetic arithmetic, const Communicator& data_axis,
+                  std::int64_t micro_batch, OptimizerKind kind, int steps, bool packing = true) {
+  MemoryPool pool(MemoryPool::Mode::run);
+  ExecutionQueue queue(pool, arithmetic);
+  ModelState<T> model(queue, ModelConfig::from_json(config, "test"));
+  testing_support::randomise(queue, model.weights, 21);
+  OptimizerSettings settings;
+  settings.kind = kind;
+  settings.epsilon = 1e-5;
+  Optimizer<T> optimizer(queue, model.list, settings);
+  StepExecutor<T> executor(queue, model, optimizer, data_axis, {512});
+  const SampleStore store = ragged_samples(model.config.vocabulary);
+  const DataOrder order(store, DataSplit(store.size(), 0, 1), 1);
+  Outcome outcome;
+  std::int64_t cursor = 0;
+  for (int step = 0; step < steps; ++step) {
+    const GlobalBatch batch = order.batch(cursor, {7, BatchSize::Unit::sequences}, 1000);
+    cursor = batch.next_cursor;
+    StepPlanOptions plan;
+    plan.dp = data_axis.size();
+    plan.micro_batch = micro_batch;
+    plan.max_length = max_length + 1;
+    plan.packing = packing;
+    StepSettings step_settings;
+    step_settings.learning_rate = 0.01;
+    step_settings.max_gradient_norm = 0.5;
+    const StepResult result =
+        executor.step(store, batch, plan_step(batch.input_tokens, batch.loss_tokens, plan), step_settings);
+    EXPECT_TRUE(result.applied);
+    outcome.sums = result.sums;
+    outcome.norm = result.gradient_norm;
+  }
+  for (std::size_t i = 0; i < model.list.specs.size(); ++i) {
+    std::vector<T> values(static_cast<std::size_t>(model.list.specs[i].shape.size()));
+    read_elements<T>(queue, model.weights, static_cast<ParameterId>(i), 0, values);
+    outcome.weights.emplace_back(values.begin(), values.end());
+  }
+  return outcome;
+}
+
+double relative_distance(const Outcome& a, const Outcome& b) {
+  double difference = 0;
+  double size = 0;
+  for (std::size_t i = 0; i < a.weights.size(); ++i) {
+    for (std::size_t k = 0; k < a.weights[i].size(); ++k) {
+      difference += std::pow(a.weights[i][k] - b.weights[i][k], 2);
+      size += b.weights[i][k] * b.weights[i][k];
+    }
+  }
+  return std::sqrt(difference / size);
+}
+
+class TrainingStep : public testing::TestWithParam<std::string> {};
+
+TEST_P(TrainingStep, FastModeStaysWithinRoundingOfTheOneRankOracleInFloat64) {
+  const Communicator alone = Communicator::self("oracle");
+  for (const OptimizerKind kind : {OptimizerKind::sgd, OptimizerKind::adamw}) {
+    const Outcome oracle = run_steps<double>(GetParam(), Arithmetic::fast, alone, 100, kind, 3);
+    for (const std::int64_t micro_batch : {1, 2, 4}) {
+      const Outcome outcome =
+          run_steps<float>(GetParam(), Arithmetic::fast, test::world(), micro_batch, kind, 3);
+      EXPECT_LE(relative_distance(outcome, oracle), 1e-5);
+      EXPECT_NEAR(outcome.norm, oracle.norm, 1e-5 * oracle.norm);
+      EXPECT_NEAR(static_cast<double>(outcome.sums.loss_fixed_point),
+                  static_cast<double>(oracle.sums.loss_fixed_point),
+                  1e-5 * static_cast<double>(oracle.sums.loss_fixed_point));
+    }
+  }
+}
+
+TEST_P(TrainingStep, OrderFixedBitsDependOnNeitherRanksNorMicroBatchesNorPacking) {
+  const Communicator alone = Communicator::self("one rank");
+  const Outcome expected =
+      run_steps<float>(GetParam(), Arithmetic::order_fixed, alone, 100, OptimizerKind::adamw, 3);
+  for (const std::int64_t micro_batch : {1, 2, 4}) {
+    for (const bool packing : {true, false}) {
+      const Outcome outcome = run_steps<float>(GetParam(), Arithmetic::order_fixed, test::world(),
+                                               micro_batch, OptimizerKind::adamw, 3, packing);
+      EXPECT_EQ(outcome.sums.loss_fixed_point, expected.sums.loss_fixed_point);
+      EXPECT_EQ(outcome.norm, expected.norm);
+      EXPECT_EQ(outcome.weights, expected.weights);
+    }
+  }
+}
+
+TEST_P(TrainingStep, APlanPredictsThePoolsPeakExactly) {
+  for (const Arithmetic arithmetic : {Arithmetic::fast, Arithmetic::order_fixed}) {
+    std::array<std::int64_t, 2> peaks{};
+    std::array<std::int64_t, 2> extents{};
+    for (const auto mode : {MemoryPool::Mode::plan, MemoryPool::Mode::run}) {
+      MemoryPool pool(mode);
+      ExecutionQueue queue(pool, arithmetic);
+      ModelState<float> model(queue, ModelConfig::from_json(GetParam(), "test"));
+      if (mode == MemoryPool::Mode::run) testing_support::randomise(queue, model.weights, 21);
+      Optimizer<float> optimizer(queue, model.list, {});
+      const Communicator planned =
+          Communicator::self_planned(test::world().rank(), test::world().size(), "data");
+      StepExecutor<float> executor(queue, model, optimizer,
+                                   mode == MemoryPool::Mode::plan ? planned : test::world(), {});
+      const SampleStore store = ragged_samples(model.config.vocabulary);
+      const DataOrder order(store, DataSplit(store.size(), 0, 1), 1);
+      const GlobalBatch batch = order.batch(0, {7, BatchSize::Unit::sequences}, 1000);
+      const StepPlan plan = plan_step(batch.input_tokens, batch.loss_tokens,
+                                      {test::world().size(), 2, max_length + 1, true});
+      executor.step(store, batch, plan, {});
+      executor.evaluate(store, batch, plan);
+      const auto at = static_cast<std::size_t>(mode == MemoryPool::Mode::run);
+      peaks[at] = pool.use(Space::device).peak_bytes;
+      extents[at] = pool.use(Space::device).extent_bytes;
+    }
+    EXPECT_EQ(peaks[0], peaks[1]);
+    EXPECT_EQ(extents[0], extents[1]);
+    EXPECT_GT(peaks[0], 0);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Architectures, TrainingStep,
+                         testing::Values(testing_support::tiny_llama_config(true),
+                                         testing_support::tiny_llama_config(false),
+                                         testing_support::tiny_gpt2_config()),
+                         [](const auto& info) {
+                           return std::vector<std::string>{"LlamaTied", "Llama", "Gpt2"}[info.index];
+                         });
+
+}  // namespace
+}  // namespace charter

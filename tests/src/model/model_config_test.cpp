@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/model/model_config.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "src/base/error.hpp"
+#include "src/model/parameter_list.hpp"
+#include "tests/support/tiny_models.hpp"
+
+namespace charter {
+namespace {
+
+using testing::HasSubstr;
+
+std::string message_of(const std::string& config) {
+  try {
+    ModelConfig::from_json(config, "config.json");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::bad_input);
+    return error.what();
+  }
+  return "no error";
+}
+
+std::string llama_with(const std::string& extra) {
+  std::string config = testing_support::tiny_llama_config(false);
+  config.pop_back();
+  return config + ", " + extra + "}";
+}
+
+TEST(ModelConfig, ReadsALlama) {
+  const ModelConfig config = ModelConfig::from_json(testing_support::tiny_llama_config(true), "c");
+  EXPECT_EQ(config.hidden, 12);
+  EXPECT_EQ(config.query_heads, 4);
+  EXPECT_EQ(config.kv_heads, 2);
+  EXPECT_TRUE(config.tied_embeddings);
+  ASSERT_TRUE(config.rope.has_value());
+  EXPECT_EQ(config.rope->rotary_dim, 4);
+  EXPECT_EQ(config.window, 0);
+}
+
+TEST(ModelConfig, Qwen2HasBiasesOnQueryKeyAndValueOnly) {
+  const ModelConfig config = ModelConfig::from_json(testing_support::tiny_qwen2_config(), "c");
+  EXPECT_TRUE(config.qkv_bias);
+  EXPECT_FALSE(config.output_bias);
+  EXPECT_FALSE(config.mlp_bias);
+}
+
+TEST(ModelConfig, Qwen2sWindowCountsOnlyWhenItIsUsed) {
+  std::string config = testing_support::tiny_qwen2_config();
+  config.pop_back();
+  EXPECT_EQ(
+      ModelConfig::from_json(config + R"(, "sliding_window": 16, "use_sliding_window": false})", "c").window,
+      0);
+  EXPECT_EQ(
+      ModelConfig::from_json(config + R"(, "sliding_window": 16, "use_sliding_window": true})", "c").window,
+      16);
+}
+
+TEST(ModelConfig, MistralsWindowIsHonoured) {
+  const std::string config =
+      R"({"model_type": "mistral", "hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1,
+    "num_attention_heads": 2, "num_key_value_heads": 1, "vocab_size": 9, "sliding_window": 5})";
+  EXPECT_EQ(ModelConfig::from_json(config, "c").window, 5);
+}
+
+TEST(ModelConfig, RefusesByName) {
+  EXPECT_THAT(message_of(R"({"model_type": "mamba"})"), HasSubstr("mamba"));
+  EXPECT_THAT(message_of("{}"), HasSubstr("model_type"));
+  EXPECT_THAT(message_of(llama_with(R"("hidden_act": "relu")")), HasSubstr("relu"));
+  EXPECT_THAT(message_of(llama_with(R"("rope_scaling": {"rope_type": "yarn", "factor": 2.0})")),
+              HasSubstr("yarn"));
+  EXPECT_THAT(message_of(llama_with(R"("attn_logit_softcapping": 50.0)")),
+              HasSubstr("attn_logit_softcapping"));
+  EXPECT_THAT(message_of(llama_with(R"("quantization_config": {"bits": 4})")),
+              HasSubstr("quantization_config"));
+  EXPECT_THAT(message_of(llama_with(R"("partial_rotary_factor": 0.5)")), HasSubstr("partial_rotary_factor"));
+  EXPECT_THAT(message_of(R"({"model_type": "llama", "hidden_size": -4})"), HasSubstr("hidden_size"));
+  EXPECT_THAT(message_of(R"({"model_type": "llama", "hidden_size": "4"})"), HasSubstr("hidden_size"));
+}
+
+TEST(ModelConfig, RefusesHeadsThatDoNotDivide) {
+  EXPECT_THAT(
+      message_of(R"({"model_type": "llama", "hidden_size": 12, "intermediate_size": 8, "num_hidden_layers": 1,
+    "num_attention_heads": 4, "num_key_value_heads": 3, "vocab_size": 9})"),
+      HasSubstr("multiple of 3"));
+}
+
+TEST(ModelConfig, AcceptsWhatChangesNoArithmetic) {
+  EXPECT_NO_THROW(ModelConfig::from_json(
+      llama_with(
+          R"("_name_or_path": "x", "transformers.js_config": {"dtype": "q4"}, "torch_dtype": "bfloat16",
+                    "use_cache": true, "pretraining_tp": 1, "rope_scaling": null)"),
+      "c"));
+}
+
+TEST(ModelConfig, CountsProducts) {
+  const ModelConfig config = ModelConfig::from_json(testing_support::tiny_gpt2_config(), "c");
+  // Two layers of q, k, v, o (8x8 each) and two 8x32 matrices, and an 8x17 head; two operations each.
+  EXPECT_EQ(config.forward_flops_per_token(), 2.0 * (2 * (4 * 64 + 2 * 256) + 136));
+}
+
+TEST(ParameterList, TiedModelsHaveOneEmbedding) {
+  const ModelConfig tied = ModelConfig::from_json(testing_support::tiny_llama_config(true), "c");
+  const ParameterList list = list_parameters(tied);
+  EXPECT_EQ(list.head, list.token_embedding);
+  EXPECT_TRUE(list.spec(list.head).tied_to_head);
+  const ModelConfig untied = ModelConfig::from_json(testing_support::tiny_llama_config(false), "c");
+  EXPECT_EQ(list_parameters(untied).num_elements(), list.num_elements() + 19 * 12);
+}
+
+TEST(ParameterList, DecaysMatricesOnly) {
+  const ModelConfig config = ModelConfig::from_json(testing_support::tiny_gpt2_config(), "c");
+  for (const ParameterSpec& spec : list_parameters(config).specs)
+    EXPECT_EQ(spec.weight_decay, spec.shape.rank() == 2);
+}
+
+TEST(Initialisation, AnyCutGivesTheSameElements) {
+  ParameterSpec spec;
+  spec.name = "w";
+  spec.shape = {7, 9};
+  std::vector<float> whole(63);
+  draw_initial(spec, 5, 0, whole);
+  std::vector<float> part(20);
+  draw_initial(spec, 5, 31, part);
+  for (std::size_t i = 0; i < part.size(); ++i) EXPECT_EQ(part[i], whole[31 + i]);
+  std::vector<float> other(63);
+  draw_initial(spec, 6, 0, other);
+  EXPECT_NE(other, whole);
+}
+
+}  // namespace
+}  // namespace charter
