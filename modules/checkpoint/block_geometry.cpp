@@ -114,11 +114,13 @@ std::vector<Rectangle> rectangles_of_range(std::span<const std::int64_t> shape, 
                                            std::int64_t count) {
   const Rectangle whole{std::vector<std::int64_t>(shape.size(), 0), {shape.begin(), shape.end()}};
   const std::int64_t size = whole.volume();
-  require(first >= 0 && count >= 0 && first <= size && count <= size - first, "a range lies inside its tensor");
+  require(first >= 0 && count >= 0 && first <= size && count <= size - first,
+          "a range lies inside its tensor");
   const std::vector<std::int64_t> strides = strides_of(shape);
   std::vector<Rectangle> rectangles;
   while (count > 0) {
-    // The outermost dim along which whole slices start here and fit; the scalar and the last dim have stride 1.
+    // The outermost dim along which whole slices start here and fit; the scalar and the last dim have
+    // stride 1.
     std::size_t dim = 0;
     while (dim + 1 < shape.size() && (first % strides[dim] != 0 || count < strides[dim])) ++dim;
     Rectangle rectangle = whole;
@@ -143,12 +145,14 @@ std::string cover_problem(std::span<const std::int64_t> shape, std::span<const R
   std::int64_t covered = 0;
   for (const Rectangle& block : blocks) {
     if (!lies_inside(shape, block)) {
-      return fmt::format("the block at {} of extent {} lies outside the shape {}", block.offset, block.extent, shape);
+      return fmt::format("the block at {} of extent {} lies outside the shape {}", block.offset, block.extent,
+                         shape);
     }
     if (block.volume() == 0) continue;
     sorted.push_back(&block);
   }
-  std::sort(sorted.begin(), sorted.end(), [](const Rectangle* a, const Rectangle* b) { return a->offset < b->offset; });
+  std::sort(sorted.begin(), sorted.end(),
+            [](const Rectangle* a, const Rectangle* b) { return a->offset < b->offset; });
   const std::int64_t size = std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     // Sorted by the outermost offset: later blocks that start below this one's end may meet it, no others.

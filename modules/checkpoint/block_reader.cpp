@@ -34,7 +34,8 @@ void read_whole(const Hdf5Dataset& dataset, const Rectangle& place, std::span<st
 
 }  // namespace
 
-BlockReader::BlockReader(const std::filesystem::path& folder, std::shared_ptr<const CheckpointManifest> manifest)
+BlockReader::BlockReader(const std::filesystem::path& folder,
+                         std::shared_ptr<const CheckpointManifest> manifest)
     : folder_(folder), manifest_(std::move(manifest)) {}
 
 std::span<std::byte> BlockReader::read(const StoredTensor& tensor, const StoredBlock& block) {
@@ -72,20 +73,23 @@ void BlockReader::read_into_buffer(const StoredTensor& tensor, const StoredBlock
   }
   const std::uint64_t checksum = block_checksum(buffer_);
   if (checksum != block.checksum) {
-    throw DamagedCheckpoint(fmt::format("{}: its values have checksum {}, the manifest says {}: changed on disk",
-                                        hdf5_object_name(dataset.id()), to_hex(checksum), to_hex(block.checksum)));
+    throw DamagedCheckpoint(
+        fmt::format("{}: its values have checksum {}, the manifest says {}: changed on disk",
+                    hdf5_object_name(dataset.id()), to_hex(checksum), to_hex(block.checksum)));
   }
 }
 
 hid_t BlockReader::open_part(std::int32_t part) {
-  const auto at = std::find_if(open_.begin(), open_.end(), [&](const OpenPart& open) { return open.part == part; });
+  const auto at =
+      std::find_if(open_.begin(), open_.end(), [&](const OpenPart& open) { return open.part == part; });
   if (at != open_.end()) return at->file.id();
   const std::filesystem::path path = folder_ / manifest_->parts[static_cast<std::size_t>(part)].name;
   Hdf5File file = open_hdf5_file(path);
   const std::string id = read_text_attribute(file.id(), "checkpoint_id");
   if (id != manifest_->id || read_integer_attribute(file.id(), "part") != part) {
-    throw DamagedCheckpoint(fmt::format("{}: belongs to another checkpoint or is another part (id {}, expected {})",
-                                        path.string(), id, manifest_->id));
+    throw DamagedCheckpoint(
+        fmt::format("{}: belongs to another checkpoint or is another part (id {}, expected {})",
+                    path.string(), id, manifest_->id));
   }
   if (open_.size() == most_open_parts) open_.pop_front();
   open_.push_back({part, std::move(file)});

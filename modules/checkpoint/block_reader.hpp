@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stored blocks of one checkpoint folder, read whole, compared with their checksum before anyone sees them. Keeps the last block
-// and a few open parts. Local, one thread.
+// Stored blocks of one checkpoint folder, read whole, compared with their checksum before anyone sees them.
+// Keeps the last block and a few open parts. Local, one thread.
 #pragma once
 
 #include <cstddef>
@@ -21,12 +21,13 @@ class BlockReader {
  public:
   BlockReader(const std::filesystem::path& folder, std::shared_ptr<const CheckpointManifest> manifest);
 
-  // The block's bytes, row-major; valid until the next call. `tensor` and `block` are the manifest's own objects. Throws
-  // DamagedCheckpoint, and missing_input where the part is not to be seen from this machine or may not be read.
+  // The block's bytes, row-major; valid until the next call. `tensor` and `block` are the manifest's own
+  // objects. Throws DamagedCheckpoint, and missing_input where the part is not to be seen from this machine
+  // or may not be read.
   std::span<std::byte> read(const StoredTensor& tensor, const StoredBlock& block);
 
-  // Forgets the kept block and open parts, and asks the system to drop the parts' pages, so that the next read sees the
-  // disk.
+  // Forgets the kept block and open parts, and asks the system to drop the parts' pages, so that the next
+  // read sees the disk.
   void drop_caches();
 
   // The first damage met; empty when none.

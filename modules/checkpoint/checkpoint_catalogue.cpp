@@ -73,10 +73,12 @@ std::vector<std::string> CheckpointCatalogue::names() const {
   std::vector<std::string> found;
   if (!fs::exists(folder_)) return found;
   std::error_code error;
-  for (fs::directory_iterator at(folder_, error); !error && at != fs::directory_iterator(); at.increment(error)) {
+  for (fs::directory_iterator at(folder_, error); !error && at != fs::directory_iterator();
+       at.increment(error)) {
     found.push_back(at->path().filename().string());
   }
-  if (error) fail(ExitCode::io_error, fmt::format("{}: cannot be listed: {}", folder_.string(), error.message()));
+  if (error)
+    fail(ExitCode::io_error, fmt::format("{}: cannot be listed: {}", folder_.string(), error.message()));
   std::sort(found.begin(), found.end());
   return found;
 }
@@ -147,15 +149,16 @@ void CheckpointCatalogue::put_aside_as_bad(std::int64_t step, const std::string&
   log_error(fmt::format("{}: damaged, will not be used: {}. Kept as {}", path_of(step).string(), reason,
                         aside.filename().string()));
   std::string lines = fs::exists(record) ? read_file(record, small_file_bytes) : "";
-  const Json line = {{"step", step}, {"folder", aside.filename().string()}, {"found", utc_now()}, {"reason", reason}};
+  const Json line = {
+      {"step", step}, {"folder", aside.filename().string()}, {"found", utc_now()}, {"reason", reason}};
   lines += line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   write_file_atomically(record, lines);
 }
 
 void CheckpointCatalogue::put_aside_as_superseded(std::int64_t step) const {
   const fs::path aside = put_aside_as(step, ".superseded");
-  log_warning(fmt::format("{}: the run went on from an earlier step; kept as {}, may be deleted", path_of(step).string(),
-                          aside.filename().string()));
+  log_warning(fmt::format("{}: the run went on from an earlier step; kept as {}, may be deleted",
+                          path_of(step).string(), aside.filename().string()));
 }
 
 void CheckpointCatalogue::remove(std::int64_t step) const {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run's checkpoints folder as it is on disk. States are names (checkpoint_names.hpp), changes are renames, and the small
-// files beside them are: LATEST (a hint for people and scripts, never read), BEST, PINNED (one step a line, edited by hand),
-// BAD (what was put aside and why). Rank 0 only, inside together(). No communication.
+// A run's checkpoints folder as it is on disk. States are names (checkpoint_names.hpp), changes are renames,
+// and the small files beside them are: LATEST (a hint for people and scripts, never read), BEST, PINNED (one
+// step a line, edited by hand), BAD (what was put aside and why). Rank 0 only, inside together(). No
+// communication.
 #pragma once
 
 #include <cstdint>

@@ -14,8 +14,8 @@ namespace charter {
 
 struct CheckpointContents {
   std::int64_t step = 0;  // optimizer steps done
-  // Schedule, seeds, data cursor, samples and tokens consumed, controllers, resolved configuration: whatever the caller needs
-  // to go on. Nothing in it may depend on the mesh.
+  // Schedule, seeds, data cursor, samples and tokens consumed, controllers, resolved configuration: whatever
+  // the caller needs to go on. Nothing in it may depend on the mesh.
   Json training_state = Json::object();
   // Text files kept as they are: config.json, tokenizer.json, tokenizer_config.json, generation_config.json.
   std::map<std::string, std::string> files;
@@ -31,12 +31,13 @@ enum class ReadBack : std::uint8_t {
 struct CheckpointOptions {
   int keep = 3;     // newest verified checkpoints kept; at least 2
   int writers = 1;  // number of part files, each written by one rank; free of the mesh
-  // The longest a save or a load may wait for another rank before the job ends with exit code 79 (the watchdog's deadline for
-  // these phases; 0: its ordinary one).
+  // The longest a save or a load may wait for another rank before the job ends with exit code 79 (the
+  // watchdog's deadline for these phases; 0: its ordinary one).
   std::chrono::milliseconds deadline{0};
   ReadBack read_back = ReadBack::full;
-  std::int64_t block_bytes = std::int64_t{64} << 20;  // largest block and staging buffer; one element .. 64 MiB
-  std::string job_id;                                 // in names of folders in flight; empty: host and process id
+  std::int64_t block_bytes = std::int64_t{64}
+                             << 20;  // largest block and staging buffer; one element .. 64 MiB
+  std::string job_id;                // in names of folders in flight; empty: host and process id
 };
 
 }  // namespace charter

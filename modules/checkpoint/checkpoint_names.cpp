@@ -60,7 +60,8 @@ FolderState state_of_folder(std::string_view name) {
 std::string in_flight_folder_name(std::int64_t step, std::string_view job) {
   std::string clean(job);
   for (char& c : clean) {
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_';
+    const bool plain =
+        (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_';
     if (!plain) c = '_';
   }
   return step_folder_name(step) + ".tmp." + clean;

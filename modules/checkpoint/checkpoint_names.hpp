@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How files and folders of a run's checkpoints are called. The name says the state: step-0000001200 is committed;
-// .tmp.<job> is being written, .bad was found damaged, .superseded belongs to a branch that was given up, .trash-* is being
-// deleted. Pure text.
+// How files and folders of a run's checkpoints are called. The name says the state: step-0000001200 is
+// committed; .tmp.<job> is being written, .bad was found damaged, .superseded belongs to a branch that was
+// given up, .trash-* is being deleted. Pure text.
 #pragma once
 
 #include <cstdint>

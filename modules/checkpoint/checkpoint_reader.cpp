@@ -19,7 +19,8 @@ namespace {
 constexpr std::int64_t manifest_limit_bytes = std::int64_t{1} << 30;
 constexpr std::size_t most_listed_problems = 50;
 
-// Throws DamagedCheckpoint unless the file is there with that size; missing_input where it may not be looked at.
+// Throws DamagedCheckpoint unless the file is there with that size; missing_input where it may not be looked
+// at.
 void check_size(const std::filesystem::path& path, std::int64_t expected) {
   std::error_code error;
   const auto size = std::filesystem::file_size(path, error);
@@ -28,8 +29,8 @@ void check_size(const std::filesystem::path& path, std::int64_t expected) {
   }
   if (error) throw DamagedCheckpoint(fmt::format("{}: {}", path.string(), error.message()));
   if (size != static_cast<std::uintmax_t>(expected)) {
-    throw DamagedCheckpoint(
-        fmt::format("{}: has {} bytes, the manifest says {}: cut short or changed", path.string(), size, expected));
+    throw DamagedCheckpoint(fmt::format("{}: has {} bytes, the manifest says {}: cut short or changed",
+                                        path.string(), size, expected));
   }
 }
 
@@ -88,15 +89,17 @@ void CheckpointReader::require_exactly(std::span<const ExpectedTensor> expected)
     // A tensor without elements is not stored.
     const bool empty = std::find(tensor.shape.begin(), tensor.shape.end(), 0) != tensor.shape.end();
     if (stored == nullptr && !empty) {
-      problems.push_back(fmt::format("{}/{} is missing (expected shape {})", tensor.group, tensor.name, tensor.shape));
-    } else if (stored != nullptr && stored->shape != tensor.shape) {
       problems.push_back(
-          fmt::format("{}/{} has shape {}, expected {}", tensor.group, tensor.name, stored->shape, tensor.shape));
+          fmt::format("{}/{} is missing (expected shape {})", tensor.group, tensor.name, tensor.shape));
+    } else if (stored != nullptr && stored->shape != tensor.shape) {
+      problems.push_back(fmt::format("{}/{} has shape {}, expected {}", tensor.group, tensor.name,
+                                     stored->shape, tensor.shape));
     }
   }
   for (const StoredTensor& stored : manifest_->tensors) {
     if (groups.contains(stored.group) && !names.contains({stored.group, stored.name})) {
-      problems.push_back(fmt::format("{}/{} is not expected (shape {})", stored.group, stored.name, stored.shape));
+      problems.push_back(
+          fmt::format("{}/{} is not expected (shape {})", stored.group, stored.name, stored.shape));
     }
   }
   if (problems.empty()) return;
@@ -148,12 +151,14 @@ void CheckpointReader::verify_blocks(int share, int shares) const {
   blocks_->drop_caches();
   std::int64_t total = 0;
   for (const StoredTensor& stored : manifest_->tensors) total += stored.bytes();
-  // Consecutive stretches of all bytes, in the order of the parts, so that each rank reads few files from front to back.
+  // Consecutive stretches of all bytes, in the order of the parts, so that each rank reads few files from
+  // front to back.
   std::vector<std::pair<const StoredTensor*, const StoredBlock*>> all;
   for (const StoredTensor& stored : manifest_->tensors) {
     for (const StoredBlock& block : stored.blocks) all.emplace_back(&stored, &block);
   }
-  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.second->part < b.second->part; });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const auto& a, const auto& b) { return a.second->part < b.second->part; });
   const double bytes_a_share = static_cast<double>(std::max<std::int64_t>(total, 1)) / shares;
   std::int64_t before = 0;
   for (const auto& [stored, block] : all) {
@@ -165,7 +170,8 @@ void CheckpointReader::verify_blocks(int share, int shares) const {
 
 const StoredTensor& CheckpointReader::tensor(const std::string& group, const std::string& name) const {
   const StoredTensor* stored = manifest_->find(group, name);
-  if (stored == nullptr) fail(ExitCode::missing_input, fmt::format("{}: holds no tensor {}/{}", folder_.string(), group, name));
+  if (stored == nullptr)
+    fail(ExitCode::missing_input, fmt::format("{}: holds no tensor {}/{}", folder_.string(), group, name));
   return *stored;
 }
 
@@ -174,7 +180,8 @@ CheckpointReader read_checkpoint_folder(const std::filesystem::path& folder) {
   if (!std::filesystem::is_directory(folder)) {
     fail(ExitCode::missing_input, fmt::format("{}: no such checkpoint folder", folder.string()));
   }
-  if (!std::filesystem::exists(path)) throw DamagedCheckpoint(path.string() + ": missing: the checkpoint was never committed");
+  if (!std::filesystem::exists(path))
+    throw DamagedCheckpoint(path.string() + ": missing: the checkpoint was never committed");
   CheckpointReader reader(folder, parse_manifest(read_file(path, manifest_limit_bytes), path.string()));
   reader.check_sizes();
   return reader;

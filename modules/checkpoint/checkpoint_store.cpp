@@ -24,7 +24,8 @@ std::string candidate_text(const CheckpointReader& reader) {
 CheckpointReader reader_of(const std::string& candidate, const CheckpointCatalogue& catalogue) {
   const std::size_t line = candidate.find('\n');
   const std::filesystem::path folder = catalogue.path_of(std::stoll(candidate.substr(0, line)));
-  return {folder, parse_manifest(std::string_view(candidate).substr(line + 1), (folder / manifest_file).string())};
+  return {folder,
+          parse_manifest(std::string_view(candidate).substr(line + 1), (folder / manifest_file).string())};
 }
 
 void verify(const Communicator& comm, const CheckpointReader& reader) {
@@ -56,13 +57,16 @@ CheckpointStore::CheckpointStore(const Communicator& comm, const std::filesystem
 
 CheckpointStore::~CheckpointStore() = default;
 
-std::optional<std::int64_t> CheckpointStore::restore(const std::function<void(const CheckpointReader&)>& load) {
+std::optional<std::int64_t> CheckpointStore::restore(
+    const std::function<void(const CheckpointReader&)>& load) {
   const auto reader = open_newest(load);
   return reader ? std::optional(reader->step()) : std::nullopt;
 }
 
 std::optional<CheckpointReader> CheckpointStore::find_latest() {
-  return open_newest([this](const CheckpointReader& reader) { verify(comm_, reader); });
+  auto reader = open_newest([this](const CheckpointReader& opened) { verify(comm_, opened); });
+  if (reader) is_verified_[reader->step()] = true;
+  return reader;
 }
 
 std::optional<CheckpointReader> CheckpointStore::open_newest(
@@ -73,11 +77,12 @@ std::optional<CheckpointReader> CheckpointStore::open_newest(
     const std::string candidate =
         agree_on_text(comm_, "looking for a checkpoint", [&] { return next_candidate(reasons); });
     if (candidate.empty()) return std::nullopt;
-    CheckpointReader reader = together(comm_, "opening a checkpoint", [&] { return reader_of(candidate, catalogue_); });
+    CheckpointReader reader =
+        together(comm_, "opening a checkpoint", [&] { return reader_of(candidate, catalogue_); });
     try {
       use(reader);
       restarted_from_ = reader.step();
-      is_verified_[reader.step()] = true;
+      is_verified_[reader.step()] = reader.manifest().read_back;
       return reader;
     } catch (const Error& error) {
       // `use` throws on all ranks or on none. Any other error than damage is the caller's.
@@ -91,8 +96,8 @@ std::optional<CheckpointReader> CheckpointStore::open_newest(
   }
 }
 
-// Rank 0: the newest committed checkpoint whose manifest and sizes are right; others are put aside on the way. Empty when
-// there never was one.
+// Rank 0: the newest committed checkpoint whose manifest and sizes are right; others are put aside on the
+// way. Empty when there never was one.
 std::string CheckpointStore::next_candidate(std::string& reasons) const {
   const std::vector<std::int64_t> steps = catalogue_.committed();
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
@@ -102,7 +107,8 @@ std::string CheckpointStore::next_candidate(std::string& reasons) const {
         throw DamagedCheckpoint(fmt::format("its manifest is that of step {}", reader.step()));
       }
       if (!reasons.empty()) {
-        log_error(fmt::format("going on from {}; newer ones are damaged:{}", step_folder_name(*step), reasons));
+        log_error(
+            fmt::format("going on from {}; newer ones are damaged:{}", step_folder_name(*step), reasons));
       }
       return candidate_text(reader);
     } catch (const DamagedCheckpoint& damage) {
@@ -113,9 +119,11 @@ std::string CheckpointStore::next_candidate(std::string& reasons) const {
   const std::vector<std::string> aside = catalogue_.put_aside();
   if (aside.empty()) return {};
   fail(ExitCode::missing_input,
-       fmt::format("{}: no valid checkpoint is left, and training does not silently begin from scratch.{} Put aside: {} (why: "
+       fmt::format("{}: no valid checkpoint is left, and training does not silently begin from scratch.{} "
+                   "Put aside: {} (why: "
                    "see BAD there). Repair one and give it its name back, or take a new run folder",
-                   catalogue_.folder().string(), reasons.empty() ? "" : reasons + "\n ", fmt::join(aside, ", ")));
+                   catalogue_.folder().string(), reasons.empty() ? "" : reasons + "\n ",
+                   fmt::join(aside, ", ")));
 }
 
 CheckpointReader CheckpointStore::open(std::int64_t step) {
@@ -123,7 +131,8 @@ CheckpointReader CheckpointStore::open(std::int64_t step) {
   const std::string candidate = agree_on_text(comm_, "opening a checkpoint", [&] {
     return candidate_text(read_checkpoint_folder(catalogue_.path_of(step)));
   });
-  CheckpointReader reader = together(comm_, "opening a checkpoint", [&] { return reader_of(candidate, catalogue_); });
+  CheckpointReader reader =
+      together(comm_, "opening a checkpoint", [&] { return reader_of(candidate, catalogue_); });
   verify(comm_, reader);
   restarted_from_ = reader.step();
   is_verified_[reader.step()] = true;
@@ -145,7 +154,8 @@ void CheckpointStore::end_run() {
 void CheckpointStore::mark_best(std::int64_t step, double loss) {
   together(comm_, "marking the best checkpoint", [&] {
     if (comm_.rank() != 0) return;
-    require(std::filesystem::exists(catalogue_.path_of(step) / manifest_file), "the best checkpoint has been committed");
+    require(std::filesystem::exists(catalogue_.path_of(step) / manifest_file),
+            "the best checkpoint has been committed");
     catalogue_.mark_best({step, loss});
   });
 }

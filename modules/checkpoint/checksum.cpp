@@ -18,7 +18,8 @@ Fingerprint fingerprint_share(std::span<const std::int64_t> shape, const Rectang
   const std::span values(reinterpret_cast<const Value*>(bytes.data()), bytes.size() / sizeof(Value));
   Fingerprint share;
   for_each_run(shape, place, [&](std::int64_t in_tensor, std::int64_t in_place, std::int64_t count) {
-    share += fingerprint_of(values.subspan(static_cast<std::size_t>(in_place), static_cast<std::size_t>(count)), in_tensor);
+    share += fingerprint_of(
+        values.subspan(static_cast<std::size_t>(in_place), static_cast<std::size_t>(count)), in_tensor);
   });
   return share;
 }
@@ -47,7 +48,8 @@ std::string to_hex(std::uint64_t value) {
 }
 
 std::optional<std::uint64_t> from_hex(std::string_view hex) {
-  if (hex.size() != 16 || hex.find_first_not_of("0123456789abcdef") != std::string_view::npos) return std::nullopt;
+  if (hex.size() != 16 || hex.find_first_not_of("0123456789abcdef") != std::string_view::npos)
+    return std::nullopt;
   std::uint64_t value = 0;
   std::from_chars(hex.data(), hex.data() + hex.size(), value, 16);
   return value;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two checksums of the format: XXH3-64 for a block of a tensor, XXH3-128 for files (what `xxh128sum` prints). They find
-// accidents, not attackers. Beside them the share of a block in its tensor's fingerprint. Local.
+// The two checksums of the format: XXH3-64 for a block of a tensor, XXH3-128 for files (what `xxh128sum`
+// prints). They find accidents, not attackers. Beside them the share of a block in its tensor's fingerprint.
+// Local.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file size limit (RLIMIT_FSIZE) shall be an error like a full disk. By default the kernel sends SIGXFSZ, which ends the
-// process; ignored, write() fails with EFBIG. Local.
+// A file size limit (RLIMIT_FSIZE) shall be an error like a full disk. By default the kernel sends SIGXFSZ,
+// which ends the process; ignored, write() fails with EFBIG. Local.
 #pragma once
 
 #include <csignal>

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// HDF5 1.10 does not survive a close that fails: the file is gone, its identifier stays, and ending the library (H5close, or its
-// own handler at exit) then follows a dangling pointer (measured: segmentation fault after a full disk). A full disk must not
-// kill the run, so after a failed write the library is never ended in this process. One thread. Local.
+// HDF5 1.10 does not survive a close that fails: the file is gone, its identifier stays, and ending the
+// library (H5close, or its own handler at exit) then follows a dangling pointer (measured: segmentation fault
+// after a full disk). A full disk must not kill the run, so after a failed write the library is never ended
+// in this process. One thread. Local.
 #pragma once
 
 #include "src/storage/hdf5_handles.hpp"
 
 namespace charter {
 
-// What this folder holds while it uses HDF5. The first one of a process also keeps HDF5 from ending itself at exit.
+// What this folder holds while it uses HDF5. The first one of a process also keeps HDF5 from ending itself at
+// exit.
 class Hdf5Session {
  public:
   Hdf5Session();
@@ -23,8 +25,8 @@ class Hdf5Session {
   Hdf5Library library_;
 };
 
-// The same for writing. Declare it before the handles it serves. When it dies without succeeded(), HDF5 stays open until
-// the process ends.
+// The same for writing. Declare it before the handles it serves. When it dies without succeeded(), HDF5 stays
+// open until the process ends.
 class Hdf5WriteSession {
  public:
   Hdf5WriteSession() = default;

@@ -14,7 +14,8 @@ namespace charter {
 namespace {
 
 Json block_json(const StoredBlock& block) {
-  return Json::array({block.part, block.index, block.place.offset, block.place.extent, to_hex(block.checksum)});
+  return Json::array(
+      {block.part, block.index, block.place.offset, block.place.extent, to_hex(block.checksum)});
 }
 
 Json tensor_json(const StoredTensor& tensor) {
@@ -30,7 +31,8 @@ Json tensor_json(const StoredTensor& tensor) {
 
 // A JSON array with one element a line.
 template <class Element, class ToJson>
-void append_lines(std::string& text, const char* key, const std::vector<Element>& elements, const ToJson& to_json) {
+void append_lines(std::string& text, const char* key, const std::vector<Element>& elements,
+                  const ToJson& to_json) {
   text += fmt::format(",\n\"{}\": [", key);
   const char* separator = "\n";
   for (const Element& element : elements) {
@@ -53,15 +55,18 @@ std::int64_t StoredTensor::bytes() const {
 
 const StoredTensor* CheckpointManifest::find(std::string_view group, std::string_view name) const {
   const auto key = std::pair(group, name);
-  const auto at = std::lower_bound(tensors.begin(), tensors.end(), key, [](const StoredTensor& tensor, const auto& k) {
-    return std::pair<std::string_view, std::string_view>(tensor.group, tensor.name) < k;
-  });
+  const auto at =
+      std::lower_bound(tensors.begin(), tensors.end(), key, [](const StoredTensor& tensor, const auto& k) {
+        return std::pair<std::string_view, std::string_view>(tensor.group, tensor.name) < k;
+      });
   return at != tensors.end() && at->group == group && at->name == name ? &*at : nullptr;
 }
 
 std::string manifest_text(const CheckpointManifest& manifest) {
   std::string text = "{\n\"format\": \"charter-checkpoint\"";
-  const auto add = [&](const char* key, const Json& value) { text += fmt::format(",\n\"{}\": {}", key, value.dump()); };
+  const auto add = [&](const char* key, const Json& value) {
+    text += fmt::format(",\n\"{}\": {}", key, value.dump());
+  };
   add("schema", {CheckpointManifest::schema_major, CheckpointManifest::schema_minor});
   add("id", manifest.id);
   add("kind", manifest.kind);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading a manifest. The seal has found accidents; what is checked here keeps a manifest made by another program, or by a
-// fault of ours, from leading outside the folder or past the end of a buffer.
+// Reading a manifest. The seal has found accidents; what is checked here keeps a manifest made by another
+// program, or by a fault of ours, from leading outside the folder or past the end of a buffer.
 #include <algorithm>
 #include <limits>
 
@@ -39,8 +39,9 @@ class Checker {
   }
   std::int64_t count(const Json& value, const char* what,
                      std::int64_t most = std::numeric_limits<std::int64_t>::max()) const {
-    expect(value.is_number_integer() && !(value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX),
-           fmt::format("\"{}\" is not an integer of 64 bits", what));
+    expect(
+        value.is_number_integer() && !(value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX),
+        fmt::format("\"{}\" is not an integer of 64 bits", what));
     const auto number = value.get<std::int64_t>();
     expect(number >= 0 && number <= most, fmt::format("\"{}\" is {}, allowed 0 to {}", what, number, most));
     return number;
@@ -72,13 +73,15 @@ void check_schema(const Checker& check, const Json& json, const std::string& whe
   check.expect(schema.size() == 2, "\"schema\" is not [major, minor]");
   if (schema[0] > CheckpointManifest::schema_major) {
     fail(ExitCode::configuration,
-         fmt::format("{}: written in schema {}, this build reads up to {}: use a newer build", where, schema[0],
-                     CheckpointManifest::schema_major));
+         fmt::format("{}: written in schema {}, this build reads up to {}: use a newer build", where,
+                     schema[0], CheckpointManifest::schema_major));
   }
-  check.expect(schema[0] == CheckpointManifest::schema_major, fmt::format("schema {} was never used", schema[0]));
+  check.expect(schema[0] == CheckpointManifest::schema_major,
+               fmt::format("schema {} was never used", schema[0]));
 }
 
-StoredBlock parse_block(const Checker& check, const Json& json, const StoredTensor& tensor, std::size_t parts) {
+StoredBlock parse_block(const Checker& check, const Json& json, const StoredTensor& tensor,
+                        std::size_t parts) {
   check.expect(json.is_array() && json.size() == 5,
                fmt::format("a block of {} is not [part, index, offset, extent, checksum]", tensor.name));
   StoredBlock block;
@@ -99,10 +102,12 @@ StoredTensor parse_tensor(const Checker& check, const Json& json, std::size_t pa
   StoredTensor tensor;
   tensor.group = check.text(json, "group");
   tensor.name = check.text(json, "name");
-  check.expect(is_group_name(tensor.group) && is_tensor_name(tensor.name), "a tensor's group or name is not allowed");
+  check.expect(is_group_name(tensor.group) && is_tensor_name(tensor.name),
+               "a tensor's group or name is not allowed");
   const std::string type = check.text(json, "type");
   tensor.type = type == to_string(DataType::f64) ? DataType::f64 : DataType::f32;
-  check.expect(type == to_string(tensor.type), fmt::format("{} has type {}, allowed F32 and F64", tensor.name, type));
+  check.expect(type == to_string(tensor.type),
+               fmt::format("{} has type {}, allowed F32 and F64", tensor.name, type));
   tensor.shape = check.counts(check.at(json, "shape"), "shape");
   try {
     checked_mul(checked_product(tensor.shape, tensor.name), bytes_of(tensor.type, 1), tensor.name);
@@ -111,7 +116,8 @@ StoredTensor parse_tensor(const Checker& check, const Json& json, std::size_t pa
   }
   const std::string hex = check.text(json, "fingerprint");
   check.expect(is_hash128(hex), fmt::format("{} has no fingerprint of 32 digits", tensor.name));
-  tensor.fingerprint = {*from_hex(std::string_view(hex).substr(16)), *from_hex(std::string_view(hex).substr(0, 16))};
+  tensor.fingerprint = {*from_hex(std::string_view(hex).substr(16)),
+                        *from_hex(std::string_view(hex).substr(0, 16))};
   std::vector<Rectangle> places;
   for (const Json& block : check.list(json, "blocks")) {
     tensor.blocks.push_back(parse_block(check, block, tensor, parts));

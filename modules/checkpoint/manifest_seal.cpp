@@ -32,7 +32,8 @@ std::string seal_problem(std::string_view text) {
   }
   const std::string_view stated = seal.substr(before_hash.size(), hash_digits);
   const std::string actual = text_checksum(body);
-  if (stated != actual) return fmt::format("its checksum is {}, it states {}: changed since it was written", actual, stated);
+  if (stated != actual)
+    return fmt::format("its checksum is {}, it states {}: changed since it was written", actual, stated);
   return {};
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last line of a manifest: the checksum of every byte before it, so that no JSON has to be understood to know that the
-// file is whole. Pure text.
+// The last line of a manifest: the checksum of every byte before it, so that no JSON has to be understood to
+// know that the file is whole. Pure text.
 #pragma once
 
 #include <string>

@@ -42,7 +42,8 @@ class CheckpointTensors final : public TensorSource {
     }
     std::vector<double> wide(out.size());
     reader_.read_range(weights_group, name, first, std::as_writable_bytes(std::span(wide)));
-    std::transform(wide.begin(), wide.end(), out.begin(), [](double value) { return static_cast<float>(value); });
+    std::transform(wide.begin(), wide.end(), out.begin(),
+                   [](double value) { return static_cast<float>(value); });
   }
 
  private:
@@ -58,7 +59,9 @@ ModelSource model_of(const fs::path& path, CheckpointReader reader) {
     fail(ExitCode::bad_input, fmt::format("{}: carries no config.json", reader.folder().string()));
   }
   model.config_json = reader.file("config.json");
-  const auto optional_file = [&](const char* name) { return reader.has_file(name) ? reader.file(name) : std::string(); };
+  const auto optional_file = [&](const char* name) {
+    return reader.has_file(name) ? reader.file(name) : std::string();
+  };
   model.has_text = reader.has_file("tokenizer.json");
   if (!model.has_text) model.no_text_reason = "it was stored without tokenizer.json";
   model.text.tokenizer_json = optional_file("tokenizer.json");
@@ -78,12 +81,13 @@ CheckpointReader newest_of_run(const fs::path& run_folder) {
     try {
       return read_checkpoint_folder(catalogue.path_of(step));
     } catch (const DamagedCheckpoint& damage) {
-      log_warning(fmt::format("{}: damaged, trying the one before: {}", step_folder_name(step), damage.what()));
+      log_warning(
+          fmt::format("{}: damaged, trying the one before: {}", step_folder_name(step), damage.what()));
       reasons += fmt::format("\n  {}", damage.what());
     }
   }
-  fail(ExitCode::missing_input,
-       fmt::format("{}: holds no valid checkpoint{}{}", catalogue.folder().string(), reasons.empty() ? "" : ":", reasons));
+  fail(ExitCode::missing_input, fmt::format("{}: holds no valid checkpoint{}{}", catalogue.folder().string(),
+                                            reasons.empty() ? "" : ":", reasons));
 }
 
 }  // namespace

@@ -15,7 +15,8 @@
 namespace charter {
 namespace {
 
-// Tags of one conversation between a member and its writer; it runs in this order, so they need not differ by piece.
+// Tags of one conversation between a member and its writer; it runs in this order, so they need not differ by
+// piece.
 constexpr int list_tag = 101;
 constexpr int ask_tag = 102;
 constexpr int head_tag = 103;
@@ -29,7 +30,9 @@ struct PieceHead {
   std::uint64_t checksum = 0;
   Fingerprint fingerprint;
 
-  std::array<std::uint64_t, 4> words() const { return {read ? 1U : 0U, checksum, fingerprint.low, fingerprint.high}; }
+  std::array<std::uint64_t, 4> words() const {
+    return {read ? 1U : 0U, checksum, fingerprint.low, fingerprint.high};
+  }
   static PieceHead from(const std::array<std::uint64_t, 4>& words) {
     return {words[0] == 1, words[1], {words[2], words[3]}};
   }
@@ -61,15 +64,16 @@ class PieceSource {
   }
   PieceRecord record(std::size_t i, const PieceHead& head) const {
     const LocalBlock& block = block_of(i);
-    return {block.group, block.name, block.type, block.global_shape, pieces_[i].place, head.checksum, head.fingerprint};
+    return {block.group,      block.name,    block.type,      block.global_shape,
+            pieces_[i].place, head.checksum, head.fingerprint};
   }
   // The pieces as text: what a writer must know of them before their bytes come.
   std::string list() const {
     Json json = Json::array();
     for (std::size_t i = 0; i < size(); ++i) {
       const PieceRecord piece = record(i, {});
-      json.push_back(Json::array({piece.group, piece.name, static_cast<int>(piece.type), piece.shape, piece.place.offset,
-                                  piece.place.extent}));
+      json.push_back(Json::array({piece.group, piece.name, static_cast<int>(piece.type), piece.shape,
+                                  piece.place.offset, piece.place.extent}));
     }
     return json.dump();
   }
@@ -88,7 +92,9 @@ class PieceSource {
   }
 
  private:
-  const LocalBlock& block_of(std::size_t i) const { return blocks_[static_cast<std::size_t>(pieces_[i].block)]; }
+  const LocalBlock& block_of(std::size_t i) const {
+    return blocks_[static_cast<std::size_t>(pieces_[i].block)];
+  }
 
   std::span<const LocalBlock> blocks_;
   std::vector<OwnedPiece> pieces_;
@@ -97,8 +103,8 @@ class PieceSource {
 // One rank's side of writing all parts. Errors are kept, not thrown, until the conversations have ended.
 class PartExchange {
  public:
-  PartExchange(const Communicator& comm, const std::filesystem::path& folder, const std::string& checkpoint_id,
-               const PieceSource& source)
+  PartExchange(const Communicator& comm, const std::filesystem::path& folder,
+               const std::string& checkpoint_id, const PieceSource& source)
       : comm_(comm), folder_(folder), checkpoint_id_(checkpoint_id), source_(source) {}
 
   void run(int parts) {
@@ -133,13 +139,15 @@ class PartExchange {
     std::optional<PartWriter> writer;
     guarded([&] { writer.emplace(folder_, part, checkpoint_id_); });
     guarded([&] {
-      for (auto i = static_cast<std::size_t>(first); i < source_.size(); i += static_cast<std::size_t>(stride)) {
+      for (auto i = static_cast<std::size_t>(first); i < source_.size();
+           i += static_cast<std::size_t>(stride)) {
         PieceHead head;
         const std::span<const std::byte> bytes = source_.read(i, staging_, head);
         writer->write(source_.record(i, head), bytes);
       }
     });
-    for (int member = members.first + 1; member < members.first + members.count; ++member) take_from(member, writer);
+    for (int member = members.first + 1; member < members.first + members.count; ++member)
+      take_from(member, writer);
     guarded([&] { written_.push_back(writer->finish()); });
   }
 

@@ -17,8 +17,8 @@ Json share_json(const StoredTensor& share) {
   for (const StoredBlock& block : share.blocks) {
     blocks.push_back(Json::array({block.index, block.place.offset, block.place.extent, block.checksum}));
   }
-  return Json::array({share.group, share.name, static_cast<int>(share.type), share.shape, share.fingerprint.low,
-                      share.fingerprint.high, std::move(blocks)});
+  return Json::array({share.group, share.name, static_cast<int>(share.type), share.shape,
+                      share.fingerprint.low, share.fingerprint.high, std::move(blocks)});
 }
 
 StoredTensor share_from_json(const Json& json, std::int32_t part) {
@@ -70,7 +70,8 @@ std::vector<WrittenPart> parse_records(std::string_view text) {
 }
 
 void merge_records(std::vector<WrittenPart> parts, CheckpointManifest& manifest) {
-  std::sort(parts.begin(), parts.end(), [](const WrittenPart& a, const WrittenPart& b) { return a.part < b.part; });
+  std::sort(parts.begin(), parts.end(),
+            [](const WrittenPart& a, const WrittenPart& b) { return a.part < b.part; });
   std::map<std::pair<std::string, std::string>, StoredTensor> tensors;
   std::string problems;
   manifest.parts.clear();
@@ -84,8 +85,9 @@ void merge_records(std::vector<WrittenPart> parts, CheckpointManifest& manifest)
         continue;
       }
       if (tensor.shape != share.shape || tensor.type != share.type) {
-        problems += fmt::format("\n  {}/{}: given with shapes {} and {}, types {} and {}", share.group, share.name,
-                                tensor.shape, share.shape, to_string(tensor.type), to_string(share.type));
+        problems +=
+            fmt::format("\n  {}/{}: given with shapes {} and {}, types {} and {}", share.group, share.name,
+                        tensor.shape, share.shape, to_string(tensor.type), to_string(share.type));
         continue;
       }
       tensor.fingerprint += share.fingerprint;

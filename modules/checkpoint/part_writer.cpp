@@ -14,7 +14,8 @@ namespace charter {
 namespace {
 
 // Checksums are of little-endian bytes, which are the memory's own here.
-static_assert(std::endian::native == std::endian::little, "checkpoints are written on little-endian machines");
+static_assert(std::endian::native == std::endian::little,
+              "checkpoints are written on little-endian machines");
 
 template <class Value>
 void write_whole(const Hdf5Dataset& dataset, const Rectangle& place, std::span<const std::byte> bytes) {
@@ -25,7 +26,8 @@ void write_whole(const Hdf5Dataset& dataset, const Rectangle& place, std::span<c
 
 }  // namespace
 
-PartWriter::PartWriter(const std::filesystem::path& folder, std::int32_t part, const std::string& checkpoint_id)
+PartWriter::PartWriter(const std::filesystem::path& folder, std::int32_t part,
+                       const std::string& checkpoint_id)
     : path_(folder / part_file_name(part)), file_(create_hdf5_file(path_)) {
   part_.part = part;
   write_attribute(file_.id(), "format", "charter-checkpoint-part");

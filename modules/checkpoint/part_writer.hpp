@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One part file, written by this process alone with the serial HDF5 driver. Each piece is a contiguous data set that carries
-// where it belongs and its checksum, so that a part can be understood without the manifest. Local, one thread.
+// One part file, written by this process alone with the serial HDF5 driver. Each piece is a contiguous data
+// set that carries where it belongs and its checksum, so that a part can be understood without the manifest.
+// Local, one thread.
 #pragma once
 
 #include <cstddef>

@@ -61,7 +61,8 @@ ProcessIdentity this_process() {
 
 HolderState state_of(const ProcessIdentity& holder, const ProcessIdentity& observer) {
   if (holder.host != observer.host) return HolderState::unknown;
-  if (!holder.boot.empty() && !observer.boot.empty() && holder.boot != observer.boot) return HolderState::dead;
+  if (!holder.boot.empty() && !observer.boot.empty() && holder.boot != observer.boot)
+    return HolderState::dead;
   if (holder.pid_space != observer.pid_space || holder.pid <= 0) return HolderState::unknown;
   if (::kill(static_cast<pid_t>(holder.pid), 0) != 0 && errno == ESRCH) return HolderState::dead;
   const std::int64_t ticks = start_ticks_of(holder.pid);
@@ -70,8 +71,12 @@ HolderState state_of(const ProcessIdentity& holder, const ProcessIdentity& obser
 }
 
 Json to_json(const ProcessIdentity& identity) {
-  return {{"host", identity.host},  {"boot", identity.boot},       {"pid_space", identity.pid_space},
-          {"pid", identity.pid},    {"start_ticks", identity.start_ticks}, {"job", identity.job},
+  return {{"host", identity.host},
+          {"boot", identity.boot},
+          {"pid_space", identity.pid_space},
+          {"pid", identity.pid},
+          {"start_ticks", identity.start_ticks},
+          {"job", identity.job},
           {"since", identity.since}};
 }
 
@@ -96,8 +101,8 @@ std::string utc_now() {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
   ::gmtime_r(&now, &parts);
-  return fmt::format("{:04d}-{:02d}-{:02d}T{:02d}:{:02d}:{:02d}Z", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
-                     parts.tm_hour, parts.tm_min, parts.tm_sec);
+  return fmt::format("{:04d}-{:02d}-{:02d}T{:02d}:{:02d}:{:02d}Z", parts.tm_year + 1900, parts.tm_mon + 1,
+                     parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec);
 }
 
 }  // namespace charter

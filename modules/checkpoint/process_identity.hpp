@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who holds a lock or writes a checkpoint: enough to tell a process from a later one with the same number. Local.
+// Who holds a lock or writes a checkpoint: enough to tell a process from a later one with the same number.
+// Local.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@ namespace charter {
 
 struct ProcessIdentity {
   std::string host;
-  std::string boot;              // of the kernel; empty where unknown
-  std::string pid_space;         // of process numbers (containers have their own); empty where unknown
+  std::string boot;       // of the kernel; empty where unknown
+  std::string pid_space;  // of process numbers (containers have their own); empty where unknown
   std::int64_t pid = 0;
   std::int64_t start_ticks = 0;  // of the process, since boot; 0 where unknown
   std::string job;               // the scheduler's job id; may be empty
@@ -23,7 +24,8 @@ struct ProcessIdentity {
 ProcessIdentity this_process();
 
 enum class HolderState : std::uint8_t { alive, dead, unknown };
-// Local. Whether `holder` still runs, judged on the machine of `observer` (this process): another host cannot be judged.
+// Local. Whether `holder` still runs, judged on the machine of `observer` (this process): another host cannot
+// be judged.
 HolderState state_of(const ProcessIdentity& holder, const ProcessIdentity& observer);
 
 Json to_json(const ProcessIdentity& identity);

@@ -20,10 +20,11 @@ namespace {
 void hand_over(const StoredTensor& tensor, const StoredBlock& block, std::span<const std::byte> bytes,
                const RunConsumer& consume) {
   const auto element_bytes = static_cast<std::size_t>(bytes_of(tensor.type, 1));
-  for_each_run(tensor.shape, block.place, [&](std::int64_t in_tensor, std::int64_t in_block, std::int64_t count) {
-    consume(in_tensor, bytes.subspan(static_cast<std::size_t>(in_block) * element_bytes,
-                                     static_cast<std::size_t>(count) * element_bytes));
-  });
+  for_each_run(tensor.shape, block.place,
+               [&](std::int64_t in_tensor, std::int64_t in_block, std::int64_t count) {
+                 consume(in_tensor, bytes.subspan(static_cast<std::size_t>(in_block) * element_bytes,
+                                                  static_cast<std::size_t>(count) * element_bytes));
+               });
 }
 
 Fingerprint sum_over_ranks(const Communicator& ranks, const Fingerprint& share) {
@@ -73,8 +74,8 @@ void CheckpointReader::read_replicated(const Communicator& group_of_ranks, const
   const Fingerprint sum = sum_over_ranks(group_of_ranks, share);
   together(group_of_ranks, phase, [&] {
     if (sum == stored.fingerprint) return;
-    const std::string what = fmt::format("{}: {}/{} has fingerprint {}, the manifest says {}", folder_.string(), group,
-                                         name, sum.hex(), stored.fingerprint.hex());
+    const std::string what = fmt::format("{}: {}/{} has fingerprint {}, the manifest says {}",
+                                         folder_.string(), group, name, sum.hex(), stored.fingerprint.hex());
     blocks_->note_damage(what);
     throw DamagedCheckpoint(what);
   });
@@ -90,7 +91,8 @@ void CheckpointReader::require_fingerprints(const Communicator& group_of_ranks,
     for (const OwnedPiece& piece : cut_into_pieces(blocks, staging_bytes)) {
       const LocalBlock& block = blocks[static_cast<std::size_t>(piece.block)];
       const StoredTensor& stored = tensor(block.group, block.name);
-      require(stored.shape == block.global_shape && stored.type == block.type, "a loaded block fits its stored tensor");
+      require(stored.shape == block.global_shape && stored.type == block.type,
+              "a loaded block fits its stored tensor");
       const std::int64_t elements = piece.place.volume();
       const std::span out(staging.data(), static_cast<std::size_t>(bytes_of(block.type, elements)));
       block.read(piece.first_in_block, out);
@@ -109,10 +111,12 @@ void CheckpointReader::require_fingerprints(const Communicator& group_of_ranks,
       const Fingerprint sum{sums[3 * i], sums[3 * i + 1]};
       const auto elements = static_cast<std::int64_t>(sums[3 * i + 2]);
       if (elements == 0 || (elements == stored.elements() && sum == stored.fingerprint)) continue;
-      differing += fmt::format("\n  {}/{}: {} of {} elements, fingerprint {}, the manifest says {}", stored.group, stored.name,
-                               elements, stored.elements(), sum.hex(), stored.fingerprint.hex());
+      differing +=
+          fmt::format("\n  {}/{}: {} of {} elements, fingerprint {}, the manifest says {}", stored.group,
+                      stored.name, elements, stored.elements(), sum.hex(), stored.fingerprint.hex());
     }
-    require(differing.empty(), fmt::format("tensors in memory are not those of {}:{}", folder_.string(), differing));
+    require(differing.empty(),
+            fmt::format("tensors in memory are not those of {}:{}", folder_.string(), differing));
   });
 }
 

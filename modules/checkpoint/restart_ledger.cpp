@@ -45,10 +45,11 @@ void RestartLedger::begin(std::int64_t step) {
   const RestartRecord now = begin_run(record_, step);
   if (now.restarts >= most_restarts_without_progress) {
     const std::string from = step < 0 ? "from scratch" : fmt::format("from step {}", step);
-    fail(ExitCode::internal,
-         fmt::format("this is restart {} {} and no checkpoint was written in between: something kills the run "
-                     "each time. Read the end of log.txt, cure it, then remove {} to try again",
-                     now.restarts, from, file_.string()));
+    fail(
+        ExitCode::internal,
+        fmt::format("this is restart {} {} and no checkpoint was written in between: something kills the run "
+                    "each time. Read the end of log.txt, cure it, then remove {} to try again",
+                    now.restarts, from, file_.string()));
   }
   record_ = now;
   write();

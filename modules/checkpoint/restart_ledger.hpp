@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stops a job that dies and restarts without getting anywhere: checkpoints/RESTARTS counts the unclean restarts since the last
-// commit. Rank 0 only, inside together(). No communication.
+// Stops a job that dies and restarts without getting anywhere: checkpoints/RESTARTS counts the unclean
+// restarts since the last commit. Rank 0 only, inside together(). No communication.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +25,13 @@ class RestartLedger {
   // Local. `folder` is <run_folder>/checkpoints. An unreadable file counts as none (logged).
   explicit RestartLedger(const std::filesystem::path& folder);
 
-  // Local. Call once what to restart from is known. Throws Error(internal) (exit code 70: do not requeue) at the third restart
-  // in a row from the same step, naming the file to remove.
+  // Local. Call once what to restart from is known. Throws Error(internal) (exit code 70: do not requeue) at
+  // the third restart in a row from the same step, naming the file to remove.
   void begin(std::int64_t step);
   // Local. A checkpoint was committed (CheckpointStore calls it).
   void progress(std::int64_t step);
-  // Local. The run ends by its own will (done, stopped, refused), so the next start is not a restart after a death.
+  // Local. The run ends by its own will (done, stopped, refused), so the next start is not a restart after a
+  // death.
   void end();
 
   const RestartRecord& record() const { return record_; }

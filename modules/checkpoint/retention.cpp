@@ -5,7 +5,8 @@
 
 namespace charter {
 
-std::vector<std::int64_t> steps_to_delete(std::vector<KeptCheckpoint> checkpoints, const RetentionRule& rule) {
+std::vector<std::int64_t> steps_to_delete(std::vector<KeptCheckpoint> checkpoints,
+                                          const RetentionRule& rule) {
   std::sort(checkpoints.begin(), checkpoints.end(),
             [](const KeptCheckpoint& a, const KeptCheckpoint& b) { return a.step > b.step; });
   const int keep = std::max(rule.keep, 2);
@@ -16,7 +17,8 @@ std::vector<std::int64_t> steps_to_delete(std::vector<KeptCheckpoint> checkpoint
     const bool kept_by_age = seen++ < keep || (checkpoint.verified && verified < keep);
     const bool only_way_back = rule.restarted_from == checkpoint.step && verified == 0;
     if (checkpoint.verified) ++verified;
-    if (!kept_by_age && !only_way_back && !rule.pinned.contains(checkpoint.step)) deleted.push_back(checkpoint.step);
+    if (!kept_by_age && !only_way_back && !rule.pinned.contains(checkpoint.step))
+      deleted.push_back(checkpoint.step);
   }
   std::reverse(deleted.begin(), deleted.end());
   return deleted;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which checkpoints may go. Pure. The rule that outranks all others: two verified checkpoints stay whenever two were there,
-// and the one restarted from stays until a newer verified one exists.
+// Which checkpoints may go. Pure. The rule that outranks all others: two verified checkpoints stay whenever
+// two were there, and the one restarted from stays until a newer verified one exists.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ struct RetentionRule {
   std::optional<std::int64_t> restarted_from;  // of this run
 };
 
-// The steps to delete, ascending: all but the newest `keep`, the newest `keep` verified, what is pinned, and what was
-// restarted from while nothing newer is verified.
+// The steps to delete, ascending: all but the newest `keep`, the newest `keep` verified, what is pinned, and
+// what was restarted from while nothing newer is verified.
 std::vector<std::int64_t> steps_to_delete(std::vector<KeptCheckpoint> checkpoints, const RetentionRule& rule);
 
 }  // namespace charter

@@ -32,8 +32,8 @@ FileLock try_flock(int descriptor) {
 bool is_still_at(int descriptor, const std::filesystem::path& path) {
   struct stat opened {};
   struct stat named {};
-  return ::fstat(descriptor, &opened) == 0 && ::stat(path.c_str(), &named) == 0 && opened.st_dev == named.st_dev &&
-         opened.st_ino == named.st_ino;
+  return ::fstat(descriptor, &opened) == 0 && ::stat(path.c_str(), &named) == 0 &&
+         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
 // Nothing when the file is empty or is not a lock.
@@ -111,7 +111,8 @@ RunLock::Attempt RunLock::take_over(StealLock steal) {
   Descriptor file(::open(path_.c_str(), O_RDWR | O_CLOEXEC));
   if (file.get() < 0) {
     if (errno == ENOENT) return Attempt::again;
-    fail(ExitCode::configuration, fmt::format("{}: a lock that cannot be opened: {}", path_.string(), std::strerror(errno)));
+    fail(ExitCode::configuration,
+         fmt::format("{}: a lock that cannot be opened: {}", path_.string(), std::strerror(errno)));
   }
   const FileLock lock = try_flock(file.get());
   if (!is_still_at(file.get(), path_)) return Attempt::again;
@@ -123,10 +124,12 @@ RunLock::Attempt RunLock::take_over(StealLock steal) {
   if (lock == FileLock::held_by_other && state == HolderState::dead) state = HolderState::unknown;
   if (state == HolderState::unknown) {
     if (steal == StealLock::no) {
-      refuse(path_, holder, "it cannot be seen from here whether that process lives. When you know that it does not, add "
-                            "--steal-lock");
+      refuse(path_, holder,
+             "it cannot be seen from here whether that process lives. When you know that it does not, add "
+             "--steal-lock");
     }
-    log_warning(fmt::format("{}: taking the lock of {}", path_.string(), holder ? describe(*holder) : "an unnamed holder"));
+    log_warning(fmt::format("{}: taking the lock of {}", path_.string(),
+                            holder ? describe(*holder) : "an unnamed holder"));
   } else {
     log_info(fmt::format("{}: taking over from a dead process ({})", path_.string(),
                          holder ? describe(*holder) : "unnamed"));
@@ -136,8 +139,8 @@ RunLock::Attempt RunLock::take_over(StealLock steal) {
     write_holder();
     return Attempt::taken;
   }
-  // Without flock only a rename is atomic: of several that judged this lock dead, one moves it; the others find it gone or
-  // find a new one, which the next round judges afresh.
+  // Without flock only a rename is atomic: of several that judged this lock dead, one moves it; the others
+  // find it gone or find a new one, which the next round judges afresh.
   const std::string aside = fmt::format("{}.stale.{}", path_.string(), this_process().pid);
   if (::rename(path_.c_str(), aside.c_str()) == 0) {
     if (!is_still_at(file.get(), aside)) ::link(aside.c_str(), path_.c_str());
@@ -148,9 +151,10 @@ RunLock::Attempt RunLock::take_over(StealLock steal) {
 
 void RunLock::write_holder() {
   const std::string text = to_json(this_process()).dump() + "\n";
-  const bool written = ::ftruncate(descriptor_, 0) == 0 &&
-                       ::pwrite(descriptor_, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()) &&
-                       ::fsync(descriptor_) == 0;
+  const bool written =
+      ::ftruncate(descriptor_, 0) == 0 &&
+      ::pwrite(descriptor_, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()) &&
+      ::fsync(descriptor_) == 0;
   if (written) return;
   const std::string reason = std::strerror(errno);
   ::unlink(path_.c_str());

@@ -27,7 +27,8 @@ namespace {
 constexpr std::int64_t largest_block_bytes = std::int64_t{64} << 20;
 constexpr int most_parts = 100'000;
 
-void write_files(const std::filesystem::path& folder, const CheckpointContents& contents, CheckpointManifest& manifest) {
+void write_files(const std::filesystem::path& folder, const CheckpointContents& contents,
+                 CheckpointManifest& manifest) {
   if (contents.files.empty()) return;
   std::filesystem::create_directory(folder / files_folder);
   for (const auto& [name, text] : contents.files) {
@@ -38,8 +39,8 @@ void write_files(const std::filesystem::path& folder, const CheckpointContents& 
 }
 
 // Rank 0: everything that is known before the first part is written.
-CheckpointManifest begin_manifest(const Communicator& comm, const FolderKind& kind, const CheckpointContents& contents,
-                                  const CheckpointOptions& options) {
+CheckpointManifest begin_manifest(const Communicator& comm, const FolderKind& kind,
+                                  const CheckpointContents& contents, const CheckpointOptions& options) {
   require(contents.step >= 0, "a step is not negative");
   CheckpointManifest manifest;
   manifest.id = random_id();
@@ -64,15 +65,18 @@ void read_back(const Communicator& comm, const std::filesystem::path& folder, co
   });
 }
 
-// Rank 0: the view, then the manifest, which makes the folder a checkpoint; both folders' entries are then on disk.
-void finish_folder(const std::filesystem::path& folder, const CheckpointManifest& manifest, const std::string& text) {
+// Rank 0: the view, then the manifest, which makes the folder a checkpoint; both folders' entries are then on
+// disk.
+void finish_folder(const std::filesystem::path& folder, const CheckpointManifest& manifest,
+                   const std::string& text) {
   write_view(folder, manifest);
   const CheckpointReader written(folder, manifest);
   for (const StoredFile& file : manifest.files) written.file(file.name);
   write_file_atomically(folder / manifest_file, text);
   const std::string on_disk = read_file(folder / manifest_file, static_cast<std::int64_t>(text.size()));
   if (on_disk != text) {
-    fail(ExitCode::cannot_write, fmt::format("{}: reads back differently", (folder / manifest_file).string()));
+    fail(ExitCode::cannot_write,
+         fmt::format("{}: reads back differently", (folder / manifest_file).string()));
   }
   fsync_path(folder);
 }
@@ -87,7 +91,8 @@ void check_options(const CheckpointOptions& options) {
   expect(options.writers >= 1 && options.writers <= most_parts,
          fmt::format("writers of a checkpoint: {}, allowed 1 to {}", options.writers, most_parts));
   expect(options.block_bytes >= 8 && options.block_bytes <= largest_block_bytes,
-         fmt::format("bytes of a checkpoint's block: {}, allowed 8 to {}", options.block_bytes, largest_block_bytes));
+         fmt::format("bytes of a checkpoint's block: {}, allowed 8 to {}", options.block_bytes,
+                     largest_block_bytes));
   expect(options.deadline.count() >= 0, "the deadline of a checkpoint is negative");
 }
 
@@ -98,22 +103,24 @@ std::int64_t folder_bytes(std::int64_t tensor_bytes) {
 void require_free_space(const std::filesystem::path& folder, std::int64_t bytes) {
   struct statvfs status {};
   if (::statvfs(folder.c_str(), &status) != 0) {
-    fail(ExitCode::cannot_write, fmt::format("{}: cannot ask for its free space: {}", folder.string(), std::strerror(errno)));
+    fail(ExitCode::cannot_write,
+         fmt::format("{}: cannot ask for its free space: {}", folder.string(), std::strerror(errno)));
   }
   const double free_bytes = static_cast<double>(status.f_bavail) * static_cast<double>(status.f_frsize);
   if (free_bytes >= static_cast<double>(bytes)) return;
-  fail(ExitCode::cannot_write, fmt::format("{}: {} bytes are needed for a checkpoint, {:.0f} are free", folder.string(), bytes,
-                                           free_bytes));
+  fail(ExitCode::cannot_write, fmt::format("{}: {} bytes are needed for a checkpoint, {:.0f} are free",
+                                           folder.string(), bytes, free_bytes));
 }
 
 std::int64_t total_bytes(const Communicator& comm, std::span<const LocalBlock> blocks) {
-  const std::int64_t mine = together(comm, "measuring the checkpoint", [&] { return bytes_of_blocks(blocks); });
+  const std::int64_t mine =
+      together(comm, "measuring the checkpoint", [&] { return bytes_of_blocks(blocks); });
   return comm.all_reduce_value(mine, ReduceOp::sum);
 }
 
-CheckpointManifest save_folder(const Communicator& comm, const std::filesystem::path& folder, const FolderKind& kind,
-                               const CheckpointContents& contents, std::span<const LocalBlock> blocks,
-                               const CheckpointOptions& options) {
+CheckpointManifest save_folder(const Communicator& comm, const std::filesystem::path& folder,
+                               const FolderKind& kind, const CheckpointContents& contents,
+                               std::span<const LocalBlock> blocks, const CheckpointOptions& options) {
   const bool first = comm.rank() == 0;
   CheckpointManifest manifest;
   const std::string id = agree_on_text(comm, "starting the checkpoint", [&] {

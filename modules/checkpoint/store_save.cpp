@@ -18,8 +18,8 @@
 namespace charter {
 namespace {
 
-// What a full or failing disk (or memory) leads to: training may go on without this checkpoint. Everything else is a fault of
-// the program or of the fabric.
+// What a full or failing disk (or memory) leads to: training may go on without this checkpoint. Everything
+// else is a fault of the program or of the fabric.
 bool is_survivable(ExitCode code) {
   return code == ExitCode::cannot_write || code == ExitCode::io_error || code == ExitCode::bad_input ||
          code == ExitCode::missing_input || code == ExitCode::out_of_memory;
@@ -56,8 +56,8 @@ SaveResult CheckpointStore::save(const CheckpointContents& contents, std::span<c
     result.reason = error.what();
     result.failures_in_a_row = ++failures_in_a_row_;
     if (comm_.rank() == 0) {
-      log_error(fmt::format("checkpoint of step {} not written (failure {} in a row): {}", step, failures_in_a_row_,
-                            result.reason));
+      log_error(fmt::format("checkpoint of step {} not written (failure {} in a row): {}", step,
+                            failures_in_a_row_, result.reason));
     }
     return result;
   }
@@ -96,8 +96,9 @@ void CheckpointStore::commit(const std::filesystem::path& in_flight, std::int64_
   }
 }
 
-// Checkpoints later than the one this run restarted from, and not its own, are another branch: left in place they would be
-// taken for newer. Renamed before the commit, so that at no time an abandoned one stands beside ours.
+// Checkpoints later than the one this run restarted from, and not its own, are another branch: left in place
+// they would be taken for newer. Renamed before the commit, so that at no time an abandoned one stands beside
+// ours.
 void CheckpointStore::set_aside_abandoned(std::int64_t step) const {
   const std::int64_t newest_kept = restarted_from_ ? *restarted_from_ : step - 1;
   for (const std::int64_t other : catalogue_.committed()) {
@@ -115,7 +116,8 @@ void CheckpointStore::apply_retention(int keep) const {
     std::vector<KeptCheckpoint> checkpoints;
     int verified = 0;
     for (const std::int64_t step : steps) {
-      // Once enough verified ones are found the state of older ones no longer matters, so that they are not parsed.
+      // Once enough verified ones are found the state of older ones no longer matters, so that they are not
+      // parsed.
       const bool counts = verified < keep && is_verified(step);
       verified += counts ? 1 : 0;
       checkpoints.push_back({step, counts});

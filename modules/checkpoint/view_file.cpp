@@ -24,7 +24,8 @@ void write_view(const std::filesystem::path& folder, const CheckpointManifest& m
                         fmt::format("/{}/{}/{}", tensor.group, tensor.name, block.index), block.place.offset,
                         block.place.extent});
     }
-    make_virtual_dataset(file, fmt::format("/{}/{}", tensor.group, tensor.name), tensor.type, tensor.shape, pieces);
+    make_virtual_dataset(file, fmt::format("/{}/{}", tensor.group, tensor.name), tensor.type, tensor.shape,
+                         pieces);
   }
   close_hdf5_file(std::move(file), path);
   session.succeeded();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// view.h5: every logical tensor whole, as virtual data sets over the parts, for h5dump, h5py and HDFView. Never read by
-// Charter. Local.
+// view.h5: every logical tensor whole, as virtual data sets over the parts, for h5dump, h5py and HDFView.
+// Never read by Charter. Local.
 #pragma once
 
 #include <filesystem>

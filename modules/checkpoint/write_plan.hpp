@@ -17,20 +17,20 @@ struct IndexRange {
   int count = 0;
 };
 
-// Parts are dealt to consecutive ranks, so that the ranks of a node share one. With fewer parts than ranks each part has
-// several members, the lowest of which writes it; with more, a rank writes several alone.
+// Parts are dealt to consecutive ranks, so that the ranks of a node share one. With fewer parts than ranks
+// each part has several members, the lowest of which writes it; with more, a rank writes several alone.
 IndexRange members_of_part(int part, int parts, int ranks);
 IndexRange parts_of_rank(int rank, int parts, int ranks);
 
 // A part of one of a rank's blocks, at most `block_bytes` large: one data set, one checksum.
 struct OwnedPiece {
-  std::int32_t block = 0;            // index into the rank's blocks
-  std::int64_t first_in_block = 0;   // its first element in the block's row-major order; contiguous there
-  Rectangle place;                   // in the logical tensor
+  std::int32_t block = 0;           // index into the rank's blocks
+  std::int64_t first_in_block = 0;  // its first element in the block's row-major order; contiguous there
+  Rectangle place;                  // in the logical tensor
 };
 
-// In the order of the blocks, ascending inside each. Throws Error(internal) when a block's names, rank, extents or type are
-// not what LocalBlock says.
+// In the order of the blocks, ascending inside each. Throws Error(internal) when a block's names, rank,
+// extents or type are not what LocalBlock says.
 std::vector<OwnedPiece> cut_into_pieces(std::span<const LocalBlock> blocks, std::int64_t block_bytes);
 
 // Bytes of all pieces.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The flight recorder of one process: a ring of its last 4,096 communication calls, with what is still open
 // kept apart, so that the watchdog and a report can say which call a rank is in and where the source made it.
-// It also holds the current phase and step. Thread-safe; no MPI in here. Entries cost a short lock, no
-// allocation.
+// It also holds the current phase and step. Thread-safe; no MPI in here. An entry costs a short lock.
 #pragma once
 
 #include <chrono>

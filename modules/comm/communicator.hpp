@@ -7,7 +7,6 @@
 // of any rank of any mesh runs in one process. A planned communicator never touches the memory of a buffer.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -25,9 +24,10 @@ enum class ReduceOp : std::uint8_t { sum, min, max, bit_or };
 
 // Bounds and checks of a communicator; children inherit them.
 struct CommSettings {
-  std::int64_t largest_message = std::int64_t{1} << 30;  // elements of one MPI message; more is split. < 2^31
-  bool check_collectives =
-      false;  // compare the arguments of all ranks at each blocking collective, and their number
+  // Elements of one MPI message, fewer than 2^31; more is split.
+  std::int64_t largest_message = std::int64_t{1} << 30;
+  // --check-collectives: compare number and arguments over the ranks before each blocking collective.
+  bool check_collectives = false;
 };
 
 struct CommunicatorState;

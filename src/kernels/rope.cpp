@@ -116,8 +116,8 @@ RopeTable<T> make_rope_table(ExecutionQueue& queue, const RopeSettings& settings
       sine.push_back(static_cast<T>(std::sin(angle)));
     }
   }
-  copy_to_device(queue, table.cosine.tensor(), std::span<const T>(cosine));
-  copy_to_device(queue, table.sine.tensor(), std::span<const T>(sine));
+  copy_to_device(queue, table.cosine.tensor(), std::span<const T>(cosine.data(), cosine.size()));
+  copy_to_device(queue, table.sine.tensor(), std::span<const T>(sine.data(), sine.size()));
   queue.wait_host();
   return table;
 }

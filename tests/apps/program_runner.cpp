@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/apps/program_runner.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <sstream>
@@ -19,23 +20,11 @@
 namespace charter::apps_test {
 namespace {
 
-// CHARTER_MPIEXEC is "mpiexec;-n"; CHARTER_MPIEXEC_FLAGS what follows the number.
-std::vector<std::string> split(const std::string& list) {
-  std::vector<std::string> parts;
-  std::istringstream stream(list);
-  for (std::string part; std::getline(stream, part, ';');) {
-    if (!part.empty()) parts.push_back(part);
-  }
-  return parts;
-}
-
 std::vector<std::string> command_line(int ranks, const std::string& program,
                                       const std::vector<std::string>& arguments) {
   std::vector<std::string> command;
   if (ranks > 0) {
-    command = split(CHARTER_MPIEXEC);
-    command.push_back(std::to_string(ranks));
-    for (const std::string& flag : split(CHARTER_MPIEXEC_FLAGS)) command.push_back(flag);
+    command = {CHARTER_LAUNCHER, std::to_string(ranks)};
   }
   command.push_back(std::string(CHARTER_BIN_DIR) + "/" + program);
   command.insert(command.end(), arguments.begin(), arguments.end());
@@ -130,6 +119,19 @@ Finished Running::wait(int limit_s) {
   const Finished finished = wait_for(pid_, output_file_, limit_s);
   pid_ = -1;
   return finished;
+}
+
+std::vector<std::string> with_changes(std::vector<std::string> arguments,
+                                      const std::vector<std::string>& changes) {
+  const auto is_name = [](const std::string& text) { return text.starts_with("--"); };
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    const bool has_value = i + 1 < changes.size() && !is_name(changes[i + 1]);
+    const auto same = std::ranges::find(arguments, changes[i]);
+    if (same != arguments.end()) arguments.erase(same, same + (has_value ? 2 : 1));
+    arguments.push_back(changes[i]);
+    if (has_value) arguments.push_back(changes[++i]);
+  }
+  return arguments;
 }
 
 void write_tiny_model(const std::filesystem::path& folder) {

@@ -54,6 +54,10 @@ class Running {
   pid_t pid_ = -1;
 };
 
+// Options and values; a changed option replaces the one of the same name.
+std::vector<std::string> with_changes(std::vector<std::string> arguments,
+                                      const std::vector<std::string>& changes);
+
 // A folder with config.json (a tiny llama) and a byte-level tokenizer, for --random-start.
 void write_tiny_model(const std::filesystem::path& folder);
 // `count` prompt-completion records of ragged lengths; deterministic.

@@ -22,7 +22,8 @@ class Restart : public testing::Test {
     write_tiny_model(folder_.path() / "model");
     write_ragged_data(folder_.path() / "data.jsonl", 41);
   }
-  std::vector<std::string> arguments(const std::string& run, std::vector<std::string> more = {}) const {
+  std::vector<std::string> arguments(const std::string& run,
+                                     const std::vector<std::string>& more = {}) const {
     std::vector<std::string> all{"--model",
                                  path("model"),
                                  "--random-start",
@@ -44,8 +45,7 @@ class Restart : public testing::Test {
                                  "5",
                                  "--keep",
                                  "3"};
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
+    return with_changes(all, more);
   }
   std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
 

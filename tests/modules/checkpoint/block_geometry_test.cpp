@@ -42,7 +42,8 @@ RandomCase random_case(std::mt19937& random) {
     const std::int64_t size = 1 + static_cast<std::int64_t>(random() % 5);
     // Whole dims often, since runs depend on them.
     const std::int64_t offset = random() % 2 == 0 ? 0 : static_cast<std::int64_t>(random()) % size;
-    const std::int64_t extent = offset == 0 && random() % 2 == 0 ? size : static_cast<std::int64_t>(random()) % (size - offset + 1);
+    const std::int64_t extent =
+        offset == 0 && random() % 2 == 0 ? size : static_cast<std::int64_t>(random()) % (size - offset + 1);
     result.shape.push_back(size);
     result.place.offset.push_back(offset);
     result.place.extent.push_back(extent);
@@ -73,7 +74,8 @@ TEST(BlockGeometry, RectanglesOfARangeHoldExactlyTheRange) {
   std::mt19937 random(2);
   for (int i = 0; i < 2000; ++i) {
     const Indices shape = random_case(random).shape;
-    const std::int64_t size = std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+    const std::int64_t size =
+        std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
     const std::int64_t first = static_cast<std::int64_t>(random()) % (size + 1);
     const std::int64_t count = static_cast<std::int64_t>(random()) % (size - first + 1);
     const std::vector<Rectangle> rectangles = rectangles_of_range(shape, first, count);
@@ -115,14 +117,16 @@ TEST(BlockGeometry, CopiesExactlyTheCommonElements) {
 
 TEST(BlockGeometry, FindsHolesAndOverlaps) {
   const Indices shape = {4, 6};
-  EXPECT_EQ(cover_problem(shape, std::vector<Rectangle>{{{0, 0}, {4, 3}}, {{0, 3}, {2, 3}}, {{2, 3}, {2, 3}}}), "");
+  EXPECT_EQ(
+      cover_problem(shape, std::vector<Rectangle>{{{0, 0}, {4, 3}}, {{0, 3}, {2, 3}}, {{2, 3}, {2, 3}}}), "");
   EXPECT_THAT(cover_problem(shape, std::vector<Rectangle>{{{0, 0}, {4, 3}}, {{0, 3}, {2, 3}}}),
               testing::HasSubstr("18 of 24"));
   EXPECT_THAT(cover_problem(shape, std::vector<Rectangle>{{{0, 0}, {4, 4}}, {{0, 3}, {4, 3}}}),
               testing::HasSubstr("4 elements at [0, 3] are covered twice"));
   EXPECT_THAT(cover_problem(shape, std::vector<Rectangle>{{{0, 0}, {4, 7}}}), testing::HasSubstr("outside"));
   EXPECT_EQ(cover_problem(Indices{}, std::vector<Rectangle>{{{}, {}}}), "");
-  EXPECT_THAT(cover_problem(Indices{}, std::vector<Rectangle>{{{}, {}}, {{}, {}}}), testing::HasSubstr("twice"));
+  EXPECT_THAT(cover_problem(Indices{}, std::vector<Rectangle>{{{}, {}}, {{}, {}}}),
+              testing::HasSubstr("twice"));
   EXPECT_EQ(cover_problem(Indices{0, 3}, {}), "");
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checkpoints that something happened to on disk: found, put aside with a reason, the one before used; and if none is left,
-// never a silent start from scratch.
+// Checkpoints that something happened to on disk: found, put aside with a reason, the one before used; and if
+// none is left, never a silent start from scratch.
 #include <functional>
 
 #include <unistd.h>
@@ -52,7 +52,9 @@ TEST_F(CheckpointDamageTest, APartCutShortByOneByteIsFound) {
 }
 
 TEST_F(CheckpointDamageTest, APartCutInHalfOrEmptiedIsFound) {
-  save_two_and([](const fs::path& step2) { fs::resize_file(step2 / "part_0000.h5", fs::file_size(step2 / "part_0000.h5") / 2); });
+  save_two_and([](const fs::path& step2) {
+    fs::resize_file(step2 / "part_0000.h5", fs::file_size(step2 / "part_0000.h5") / 2);
+  });
   expect_fallback("part_0000.h5");
   fs::remove_all(checkpoints());
   save_two_and([](const fs::path& step2) { fs::resize_file(step2 / "part_0000.h5", 0); });
@@ -142,7 +144,8 @@ TEST_F(CheckpointDamageTest, AnErrorOfTheCallerIsNotTakenForDamage) {
   EXPECT_TRUE(fs::exists(step(2)));
 }
 
-// Flips anywhere in a part, values and HDF5's own metadata alike: either refused, or every value is still right.
+// Flips anywhere in a part, values and HDF5's own metadata alike: either refused, or every value is still
+// right.
 TEST_F(CheckpointDamageTest, NoFlippedBitOfAPartGivesAWrongValue) {
   save_two_and([](const fs::path&) {});
   const fs::path part = step(2) / "part_0000.h5";
@@ -184,8 +187,9 @@ TEST_F(CheckpointDamageTest, NoneLeftIsAnErrorWithAllReasonsEachTime) {
     fs::resize_file(step(1) / "part_0000.h5", 100);
   });
   CheckpointStore store(self_, run(), small_options());
-  expect_error([&] { store.find_latest(); }, ExitCode::missing_input,
-               {"step-0000000001: ", "has 100 bytes", "step-0000000002: ", "never committed", "from scratch"});
+  expect_error(
+      [&] { store.find_latest(); }, ExitCode::missing_input,
+      {"step-0000000001: ", "has 100 bytes", "step-0000000002: ", "never committed", "from scratch"});
   // A restart does not take the folder for a new one either.
   CheckpointStore again(self_, run(), small_options());
   expect_error([&] { again.restore([](const CheckpointReader&) {}); }, ExitCode::missing_input,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Saving when the disk is full, files may not grow, an owner cannot give its values, or the process is killed: the checkpoint
-// before stays whole, the failure is told, nothing is left lying about.
+// Saving when the disk is full, files may not grow, an owner cannot give its values, or the process is
+// killed: the checkpoint before stays whole, the failure is told, nothing is left lying about.
 #include <csignal>
 
 #include <sys/mount.h>
@@ -37,7 +37,8 @@ class CheckpointFaultTest : public testing::Test {
  protected:
   std::vector<std::string> names() const {
     std::vector<std::string> found;
-    for (const auto& entry : fs::directory_iterator(folder_ / "checkpoints")) found.push_back(entry.path().filename());
+    for (const auto& entry : fs::directory_iterator(folder_ / "checkpoints"))
+      found.push_back(entry.path().filename());
     std::sort(found.begin(), found.end());
     return found;
   }
@@ -63,7 +64,8 @@ TEST_F(CheckpointFaultTest, AFileThatMayNotGrowFailsTheSaveAtEverySize) {
   };
   const auto open_before = open_files();
   // From "not even the smallest file" to one byte short of a part.
-  for (const rlim_t limit : {rlim_t{10}, rlim_t{100}, rlim_t{1000}, whole / 4, whole / 2, whole * 9 / 10, whole - 1}) {
+  for (const rlim_t limit :
+       {rlim_t{10}, rlim_t{100}, rlim_t{1000}, whole / 4, whole / 2, whole * 9 / 10, whole - 1}) {
     SaveResult result;
     {
       const FileSizeLimit guard(limit);
@@ -72,7 +74,8 @@ TEST_F(CheckpointFaultTest, AFileThatMayNotGrowFailsTheSaveAtEverySize) {
     EXPECT_FALSE(result.committed) << "limit " << limit;
     EXPECT_FALSE(result.reason.empty());
     EXPECT_EQ(result.failures_in_a_row, ++failures);
-    EXPECT_EQ(names(), (std::vector<std::string>{"LATEST", "RESTARTS", "step-0000000001"})) << "limit " << limit;
+    EXPECT_EQ(names(), (std::vector<std::string>{"LATEST", "RESTARTS", "step-0000000001"}))
+        << "limit " << limit;
   }
   EXPECT_EQ(open_files(), open_before) << "an open file would keep its space on the disk";
   // Training goes on; the next save works and clears the count.
@@ -85,10 +88,13 @@ TEST_F(CheckpointFaultTest, AFileThatMayNotGrowFailsTheSaveAtEverySize) {
 TEST_F(CheckpointFaultTest, AFullDiskFailsTheSaveAndKeepsTheOneBefore) {
   const fs::path disk = folder_ / "disk";
   fs::create_directory(disk);
-  if (::mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=16m") != 0) GTEST_SKIP() << "mounting is not permitted here";
+  if (::mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=16m") != 0)
+    GTEST_SKIP() << "mounting is not permitted here";
   {
-    CheckpointStore store(self_, disk, small_options());
-    // About 4 MiB, in blocks of 64 KiB.
+    CheckpointOptions options = small_options();
+    options.block_bytes = 64 << 10;
+    CheckpointStore store(self_, disk, options);
+    // 4 MiB in 64 blocks.
     const TestTensor tensor{"weights", "big", {1024, 1024}, DataType::f32};
     const auto save = [&](std::int64_t step) {
       return store.save(small_contents(step), owned_blocks({tensor}, 0, 1, Cut::rows, 0));
@@ -103,7 +109,8 @@ TEST_F(CheckpointFaultTest, AFullDiskFailsTheSaveAndKeepsTheOneBefore) {
     fill(3 << 20);
     SaveResult result = save(2);
     EXPECT_FALSE(result.committed);
-    EXPECT_THAT(result.reason, testing::AllOf(testing::HasSubstr("are needed"), testing::HasSubstr("are free")));
+    EXPECT_THAT(result.reason,
+                testing::AllOf(testing::HasSubstr("are needed"), testing::HasSubstr("are free")));
     // The disk fills up behind preflight's back: while the tensor is read, something else takes the space.
     fs::remove(disk / "ballast");
     for (const std::int64_t leave : {0, 4096, 100'000, 1'000'000, 3'000'000}) {
@@ -117,10 +124,10 @@ TEST_F(CheckpointFaultTest, AFullDiskFailsTheSaveAndKeepsTheOneBefore) {
       result = store.save(small_contents(3), blocks);
       EXPECT_FALSE(result.committed) << leave;
       fs::remove(disk / "ballast");
-      EXPECT_EQ(CheckpointCatalogue(disk / "checkpoints").committed(), (std::vector<std::int64_t>{1})) << leave;
+      EXPECT_EQ(CheckpointCatalogue(disk / "checkpoints").committed(), (std::vector<std::int64_t>{1}))
+          << leave;
     }
     EXPECT_TRUE(save(4).committed);
-    // Room is made by giving up older ones beyond two.
     EXPECT_EQ(store.find_latest()->step(), 4);
   }
   ::umount(disk.c_str());
@@ -141,7 +148,8 @@ TEST_F(CheckpointFaultTest, AKillAtAnyMomentOfASaveLeavesTheOneBefore) {
     CheckpointStore store(self_, folder_.path(), small_options(2, 2));
     ASSERT_TRUE(save_alone(store, self_, 1, 1).committed);
   }
-  // Killed while the k-th block is read, and at random times later: in the writing, read-back, manifest, rename, retention.
+  // Killed while the k-th block is read, and at random times later: in the writing, read-back, manifest,
+  // rename, retention.
   int committed = 0;
   for (int trial = 0; trial < 16; ++trial) {
     const pid_t child = ::fork();
@@ -150,9 +158,12 @@ TEST_F(CheckpointFaultTest, AKillAtAnyMomentOfASaveLeavesTheOneBefore) {
       store.restore([](const CheckpointReader&) {});
       std::vector<LocalBlock> blocks = owned_blocks(small_state(), 0, 1, Cut::rows, 2);
       if (trial < 6) {
-        blocks[static_cast<std::size_t>(2 * trial)].read = [](std::int64_t, std::span<std::byte>) { ::raise(SIGKILL); };
+        blocks[static_cast<std::size_t>(2 * trial)].read = [](std::int64_t, std::span<std::byte>) {
+          ::raise(SIGKILL);
+        };
       } else {
-        blocks.back().read = [read = blocks.back().read, trial](std::int64_t first, std::span<std::byte> out) {
+        blocks.back().read = [read = blocks.back().read, trial](std::int64_t first,
+                                                                std::span<std::byte> out) {
           read(first, out);
           // A timer kills some milliseconds on.
           const itimerval soon{{0, 0}, {0, 1 + (trial - 6) * 12'000}};
@@ -191,7 +202,8 @@ TEST_F(CheckpointFaultTest, AHalfDeletedCheckpointIsSweptAndNeverUsed) {
 
 TEST_F(CheckpointFaultTest, AFolderThatCannotBeMadeIsAnError) {
   write_bytes(folder_ / "run", "a file where the run folder should be");
-  expect_error([&] { CheckpointStore(self_, folder_ / "run", small_options()); }, ExitCode::cannot_write, {"run/checkpoints"});
+  expect_error([&] { CheckpointStore(self_, folder_ / "run", small_options()); }, ExitCode::cannot_write,
+               {"run/checkpoints"});
 }
 
 }  // namespace

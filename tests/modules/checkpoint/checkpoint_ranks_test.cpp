@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checkpoints over several ranks: every way of cutting, every number of writers, read again by other numbers of ranks; and one
-// rank failing in each phase.
+// Checkpoints over several ranks: every way of cutting, every number of writers, read again by other numbers
+// of ranks; and one rank failing in each phase.
 #include <csignal>
 
 #include <sys/resource.h>
@@ -52,17 +52,21 @@ TEST(CheckpointRanks, AnotherNumberOfRanksReadsAndContinues) {
     CheckpointStore store(world(), folder.path(), small_options(2));
     EXPECT_TRUE(store.save(small_contents(1), my_blocks(world(), Cut::flat_ranges, 1)).committed);
   }
-  // Groups of 1, then the rest: each group is a job of its own with its own number of ranks, one after the other.
+  // Groups of 1, then the rest: each group is a job of its own with its own number of ranks, one after the
+  // other.
   for (int turn = 0; turn < 2; ++turn) {
     const bool mine = (world().rank() == 0) == (turn == 0);
     const Communicator part = world().split(mine ? 0 : 1, world().rank(), "part");
     if (mine) {
       CheckpointStore store(part, folder.path(), small_options(3));
       const std::int64_t step = turn + 1;
-      const auto restored = store.restore(
-          [&](const CheckpointReader& reader) { expect_state(reader, part, small_state(), static_cast<int>(step)); });
+      const auto restored = store.restore([&](const CheckpointReader& reader) {
+        expect_state(reader, part, small_state(), static_cast<int>(step));
+      });
       EXPECT_EQ(restored, step);
-      EXPECT_TRUE(store.save(small_contents(step + 1), my_blocks(part, Cut::columns, static_cast<int>(step) + 1)).committed);
+      EXPECT_TRUE(
+          store.save(small_contents(step + 1), my_blocks(part, Cut::columns, static_cast<int>(step) + 1))
+              .committed);
     }
     world().barrier();
     if (world().size() == 1) break;
@@ -94,7 +98,9 @@ TEST(CheckpointRanks, AReadThatThrowsOnOneRankFailsTheSaveOnAll) {
   for (int failing = 0; failing < world().size(); ++failing) {
     std::vector<LocalBlock> blocks = my_blocks(world(), Cut::rows, 2);
     if (world().rank() == failing) {
-      blocks[4].read = [](std::int64_t, std::span<std::byte>) { fail(ExitCode::io_error, "device read failed"); };
+      blocks[4].read = [](std::int64_t, std::span<std::byte>) {
+        fail(ExitCode::io_error, "device read failed");
+      };
     }
     const SaveResult result = store.save(small_contents(2), blocks);
     EXPECT_FALSE(result.committed);
@@ -128,14 +134,16 @@ TEST(CheckpointRanks, AWriterThatCannotWriteFailsTheSaveOnAllAndNobodyHangs) {
   }
   EXPECT_TRUE(store.save(small_contents(3), my_blocks(world(), Cut::rows, 3)).committed);
   EXPECT_EQ(store.find_latest()->step(), 3);
-  EXPECT_EQ(CheckpointCatalogue(folder.path() / "checkpoints").committed(), (std::vector<std::int64_t>{1, 3}));
+  EXPECT_EQ(CheckpointCatalogue(folder.path() / "checkpoints").committed(),
+            (std::vector<std::int64_t>{1, 3}));
 }
 
 TEST(CheckpointRanks, BlocksThatOverlapBetweenRanksAreRefusedOnAll) {
   const SharedFolder folder("checkpoint-overlap");
   CheckpointStore store(world(), folder.path(), small_options());
   std::vector<LocalBlock> blocks = my_blocks(world(), Cut::rows, 1);
-  if (world().rank() == world().size() - 1) blocks.push_back(owned_blocks(small_state(), 0, world().size(), Cut::rows, 1)[0]);
+  if (world().rank() == world().size() - 1)
+    blocks.push_back(owned_blocks(small_state(), 0, world().size(), Cut::rows, 1)[0]);
   expect_error([&] { store.save(small_contents(1), blocks); }, ExitCode::internal,
                {"weights/model.embed_tokens.weight", "covered twice"});
   EXPECT_FALSE(store.find_latest().has_value());
@@ -145,7 +153,8 @@ TEST(CheckpointRanks, DamageFoundByOneRankMakesAllFallBackTogether) {
   const SharedFolder folder("checkpoint-damage");
   CheckpointStore store(world(), folder.path(), small_options(world().size()));
   for (const std::int64_t step : {1, 2}) {
-    EXPECT_TRUE(store.save(small_contents(step), my_blocks(world(), Cut::rows, static_cast<int>(step))).committed);
+    EXPECT_TRUE(
+        store.save(small_contents(step), my_blocks(world(), Cut::rows, static_cast<int>(step))).committed);
   }
   // The last float of the scalar's value lies in the last part.
   if (world().rank() == 0) {
@@ -186,8 +195,8 @@ TEST(CheckpointRanks, AConsumerThatThrowsOnOneRankStopsAll) {
 
 TEST(CheckpointRanks, AModelIsWrittenByAllAndOpenedByAny) {
   const SharedFolder folder("checkpoint-model");
-  write_model_folder(world(), folder.path() / "model", small_contents(0), my_blocks(world(), Cut::whole_tensors, 6),
-                     small_options(2));
+  write_model_folder(world(), folder.path() / "model", small_contents(0),
+                     my_blocks(world(), Cut::whole_tensors, 6), small_options(2));
   const ModelSource model = open_model_or_checkpoint(folder.path() / "model");
   std::vector<float> out(12);
   model.tensors->read("model.layers.0.input_layernorm.weight", 0, out);

@@ -66,7 +66,8 @@ TEST_F(CheckpointStoreTest, ListsEveryTensorThatDoesNotFitInOneError) {
   ASSERT_TRUE(save_alone(store, self_, 1, 0).committed);
   const auto reader = store.find_latest();
   std::vector<ExpectedTensor> expected;
-  for (const TestTensor& tensor : small_state()) expected.push_back({tensor.group, tensor.name, tensor.shape});
+  for (const TestTensor& tensor : small_state())
+    expected.push_back({tensor.group, tensor.name, tensor.shape});
   reader->require_exactly(expected);
   expected[0].shape = {36, 12};
   expected[1].name = "not.there";
@@ -82,7 +83,8 @@ TEST_F(CheckpointStoreTest, KeepsTheNewestThePinnedAndTheBest) {
   store.mark_best(1, 1.5);
   write_bytes(folder_ / "checkpoints/PINNED", "# keep\nstep-0000000002\nnonsense\n");
   for (const std::int64_t step : {3, 4, 5}) ASSERT_TRUE(save_alone(store, self_, step, 0).committed);
-  EXPECT_EQ(CheckpointCatalogue(folder_ / "checkpoints").committed(), (std::vector<std::int64_t>{1, 2, 4, 5}));
+  EXPECT_EQ(CheckpointCatalogue(folder_ / "checkpoints").committed(),
+            (std::vector<std::int64_t>{1, 2, 4, 5}));
   ASSERT_TRUE(store.best().has_value());
   EXPECT_EQ(store.best()->step, 1);
   EXPECT_EQ(read_bytes(folder_ / "checkpoints/LATEST"), "step-0000000005\n");
@@ -193,7 +195,8 @@ TEST_F(CheckpointStoreTest, IsReadableByHdf5Tools) {
   ASSERT_TRUE(save_alone(store, self_, 1, 0).committed);
   const std::string dump = (folder_ / "dump.txt").string();
   const auto dumped = [&](const std::string& arguments) {
-    const std::string command = "cd " + step_folder(1).string() + " && h5dump " + arguments + " > " + dump + " 2>&1";
+    const std::string command =
+        "cd " + step_folder(1).string() + " && h5dump " + arguments + " > " + dump + " 2>&1";
     EXPECT_EQ(std::system(command.c_str()), 0) << read_bytes(dump);
     return read_bytes(dump);
   };

@@ -24,7 +24,8 @@ std::pair<std::int64_t, std::int64_t> share(std::int64_t size, int rank, int ran
   return {first, size * (rank + 1) / ranks - first};
 }
 
-std::vector<Rectangle> owned_places(const TestTensor& tensor, std::size_t number, int rank, int ranks, Cut cut) {
+std::vector<Rectangle> owned_places(const TestTensor& tensor, std::size_t number, int rank, int ranks,
+                                    Cut cut) {
   const std::vector<std::int64_t>& shape = tensor.shape;
   Rectangle whole{std::vector<std::int64_t>(shape.size(), 0), shape};
   const std::size_t last = shape.empty() ? 0 : shape.size() - 1;
@@ -42,7 +43,8 @@ std::vector<Rectangle> owned_places(const TestTensor& tensor, std::size_t number
 }
 
 template <class Value>
-void fill(const TestTensor& tensor, const Rectangle& place, int salt, std::int64_t first, std::span<std::byte> out) {
+void fill(const TestTensor& tensor, const Rectangle& place, int salt, std::int64_t first,
+          std::span<std::byte> out) {
   const std::span values(reinterpret_cast<Value*>(out.data()), out.size() / sizeof(Value));
   for_each_run(tensor.shape, place, [&](std::int64_t in_tensor, std::int64_t in_place, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) {
@@ -63,7 +65,8 @@ std::vector<Value> formula(const TestTensor& tensor, int salt) {
 }
 
 template <class Value>
-void expect_tensor(const CheckpointReader& reader, const Communicator& ranks, const TestTensor& tensor, int salt) {
+void expect_tensor(const CheckpointReader& reader, const Communicator& ranks, const TestTensor& tensor,
+                   int salt) {
   const std::vector<Value> expected = formula<Value>(tensor, salt);
   std::vector<Value> values(expected.size(), Value{-1});
   reader.read_replicated(ranks, tensor.group, tensor.name,
@@ -75,8 +78,10 @@ void expect_tensor(const CheckpointReader& reader, const Communicator& ranks, co
   std::fill(values.begin(), values.end(), Value{-1});
   const std::int64_t half = std::ssize(values) / 2;
   const std::span out(values);
-  reader.read_range(tensor.group, tensor.name, half, std::as_writable_bytes(out.subspan(static_cast<std::size_t>(half))));
-  reader.read_range(tensor.group, tensor.name, 0, std::as_writable_bytes(out.first(static_cast<std::size_t>(half))));
+  reader.read_range(tensor.group, tensor.name, half,
+                    std::as_writable_bytes(out.subspan(static_cast<std::size_t>(half))));
+  reader.read_range(tensor.group, tensor.name, 0,
+                    std::as_writable_bytes(out.first(static_cast<std::size_t>(half))));
   EXPECT_EQ(values, expected) << tensor.group << "/" << tensor.name << " read by ranges";
 
   for (const Cut cut : {Cut::rows, Cut::columns}) {
@@ -84,7 +89,8 @@ void expect_tensor(const CheckpointReader& reader, const Communicator& ranks, co
       for (const Rectangle& place : owned_places(tensor, 0, part, 3, cut)) {
         std::vector<Value> shard(static_cast<std::size_t>(place.volume()));
         std::vector<Value> wanted(shard.size());
-        reader.read_block(tensor.group, tensor.name, place.offset, place.extent, std::as_writable_bytes(std::span(shard)));
+        reader.read_block(tensor.group, tensor.name, place.offset, place.extent,
+                          std::as_writable_bytes(std::span(shard)));
         fill<Value>(tensor, place, salt, 0, std::as_writable_bytes(std::span(wanted)));
         EXPECT_EQ(shard, wanted) << tensor.group << "/" << tensor.name << " read by shards";
       }
@@ -123,12 +129,14 @@ double value_at(const TestTensor& tensor, std::int64_t index, int salt) {
   return name + 0.5 * static_cast<double>(index) + 0.125 * salt;
 }
 
-std::vector<LocalBlock> owned_blocks(const std::vector<TestTensor>& state, int rank, int ranks, Cut cut, int salt) {
+std::vector<LocalBlock> owned_blocks(const std::vector<TestTensor>& state, int rank, int ranks, Cut cut,
+                                     int salt) {
   std::vector<LocalBlock> blocks;
   for (std::size_t number = 0; number < state.size(); ++number) {
     const TestTensor& tensor = state[number];
     for (const Rectangle& place : owned_places(tensor, number, rank, ranks, cut)) {
-      LocalBlock block{tensor.group, tensor.name, tensor.shape, place.offset, place.extent, tensor.type, nullptr};
+      LocalBlock block{tensor.group, tensor.name, tensor.shape, place.offset,
+                       place.extent, tensor.type, nullptr};
       block.read = [tensor, place, salt](std::int64_t first, std::span<std::byte> out) {
         if (tensor.type == DataType::f32) {
           fill<float>(tensor, place, salt, first, out);
@@ -151,8 +159,8 @@ CheckpointContents small_contents(std::int64_t step) {
   return contents;
 }
 
-void expect_state(const CheckpointReader& reader, const Communicator& ranks, const std::vector<TestTensor>& state,
-                  int salt) {
+void expect_state(const CheckpointReader& reader, const Communicator& ranks,
+                  const std::vector<TestTensor>& state, int salt) {
   for (const TestTensor& tensor : state) {
     if (tensor.type == DataType::f32) {
       expect_tensor<float>(reader, ranks, tensor, salt);
@@ -171,7 +179,8 @@ CheckpointOptions small_options(int writers, int keep) {
 }
 
 SaveResult save_alone(CheckpointStore& store, const Communicator& self, std::int64_t step, int salt) {
-  return store.save(small_contents(step), owned_blocks(small_state(), self.rank(), self.size(), Cut::rows, salt));
+  return store.save(small_contents(step),
+                    owned_blocks(small_state(), self.rank(), self.size(), Cut::rows, salt));
 }
 
 std::string reseal(const std::string& text) {

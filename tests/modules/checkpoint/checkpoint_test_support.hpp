@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the checkpoint tests share: a folder that goes away, a small state whose every element is a formula of its place, cut
-// over ranks in the ways trainers do it, and checks that a reader gives exactly that state.
+// What the checkpoint tests share: a folder that goes away, a small state whose every element is a formula of
+// its place, cut over ranks in the ways trainers do it, and checks that a reader gives exactly that state.
 #pragma once
 
 #include <cstdint>
@@ -43,17 +43,20 @@ std::vector<TestTensor> small_state();
 enum class Cut { whole_tensors, rows, columns, flat_ranges };
 inline constexpr Cut all_cuts[] = {Cut::whole_tensors, Cut::rows, Cut::columns, Cut::flat_ranges};
 
-// The blocks that `rank` of `ranks` owns when the state is cut so; `salt` makes another state of the same shapes.
-std::vector<LocalBlock> owned_blocks(const std::vector<TestTensor>& state, int rank, int ranks, Cut cut, int salt);
+// The blocks that `rank` of `ranks` owns when the state is cut so; `salt` makes another state of the same
+// shapes.
+std::vector<LocalBlock> owned_blocks(const std::vector<TestTensor>& state, int rank, int ranks, Cut cut,
+                                     int salt);
 
 // Element `index` of a tensor.
 double value_at(const TestTensor& tensor, std::int64_t index, int salt);
 
 CheckpointContents small_contents(std::int64_t step);
 
-// Collective over `ranks`. Every tensor read in full, by shards and by ranges, equals the formula on all ranks.
-void expect_state(const CheckpointReader& reader, const Communicator& ranks, const std::vector<TestTensor>& state,
-                  int salt);
+// Collective over `ranks`. Every tensor read in full, by shards and by ranges, equals the formula on all
+// ranks.
+void expect_state(const CheckpointReader& reader, const Communicator& ranks,
+                  const std::vector<TestTensor>& state, int salt);
 
 // Options for tests: blocks of 512 bytes, so that small tensors have several.
 CheckpointOptions small_options(int writers = 1, int keep = 2);

@@ -24,10 +24,14 @@ CheckpointManifest sample() {
   manifest.training_state = {{"cursor", {{"epoch", 1}}}};
   manifest.files = {{"config.json", 12, text_checksum("hello")}};
   manifest.parts = {{"part_0000.h5", 4096}, {"part_0001.h5", 5000}};
-  manifest.tensors = {
-      {"moment1", "a", DataType::f64, {3}, {1, 2}, {{0, 0, {{0}, {3}}, 77}}},
-      {"weights", "a", DataType::f32, {4, 6}, {3, ~std::uint64_t{0}}, {{0, 0, {{0, 0}, {2, 6}}, 1}, {1, 0, {{2, 0}, {2, 6}}, 2}}},
-      {"weights", "scalar", DataType::f32, {}, {5, 6}, {{1, 0, {{}, {}}, 3}}}};
+  manifest.tensors = {{"moment1", "a", DataType::f64, {3}, {1, 2}, {{0, 0, {{0}, {3}}, 77}}},
+                      {"weights",
+                       "a",
+                       DataType::f32,
+                       {4, 6},
+                       {3, ~std::uint64_t{0}},
+                       {{0, 0, {{0, 0}, {2, 6}}, 1}, {1, 0, {{2, 0}, {2, 6}}, 2}}},
+                      {"weights", "scalar", DataType::f32, {}, {5, 6}, {{1, 0, {{}, {}}, 3}}}};
   return manifest;
 }
 
@@ -81,7 +85,8 @@ TEST(Manifest, EveryTruncationAndEveryAdditionIsFound) {
 
 TEST(Manifest, ANewerSchemaIsRefusedWithBothNumbers) {
   const std::string text = edited([](Json& json) { json["schema"] = {3, 0}; });
-  expect_error([&] { parse_manifest(text, "M"); }, ExitCode::configuration, {"schema 3", "up to 1", "newer build"});
+  expect_error([&] { parse_manifest(text, "M"); }, ExitCode::configuration,
+               {"schema 3", "up to 1", "newer build"});
 }
 
 TEST(Manifest, MinorAdditionsAreOverlooked) {
@@ -95,18 +100,28 @@ TEST(Manifest, MinorAdditionsAreOverlooked) {
 TEST(Manifest, NamesThatLeaveTheFolderAreRefused) {
   expect_damaged(edited([](Json& json) { json["files"][0]["name"] = "../../etc/passwd"; }), "not allowed");
   expect_damaged(edited([](Json& json) { json["files"][0]["name"] = ".."; }), "not allowed");
-  expect_damaged(edited([](Json& json) { json["parts"][0]["name"] = "../part_0000.h5"; }), "part 0 is called");
+  expect_damaged(edited([](Json& json) { json["parts"][0]["name"] = "../part_0000.h5"; }),
+                 "part 0 is called");
   expect_damaged(edited([](Json& json) { json["tensors"][0]["name"] = "a/../../b"; }), "not allowed");
   expect_damaged(edited([](Json& json) { json["tensors"][0]["group"] = ""; }), "not allowed");
 }
 
 TEST(Manifest, SizesThatCannotBeAreRefused) {
   const auto tensor = [](Json& json) -> Json& { return json["tensors"][1]; };
-  expect_damaged(edited([&](Json& json) { tensor(json)["shape"] = {4'000'000'000, 4'000'000'000}; }), "64 bits");
+  expect_damaged(edited([&](Json& json) {
+                   tensor(json)["shape"] = {4'000'000'000, 4'000'000'000};
+                 }),
+                 "64 bits");
   expect_damaged(edited([&](Json& json) { tensor(json)["shape"] = {-4, 6}; }), "\"shape\" is -4");
   expect_damaged(edited([&](Json& json) { tensor(json)["shape"] = {4.5, 6}; }), "not an integer");
-  expect_damaged(edited([&](Json& json) { tensor(json)["shape"] = {18446744073709551615ULL, 6}; }), "not an integer");
-  expect_damaged(edited([&](Json& json) { tensor(json)["shape"] = Json::array({1, 1, 1, 1, 1, 1, 1, 1, 1}); }), "at most 8");
+  expect_damaged(edited([&](Json& json) {
+                   tensor(json)["shape"] = {18446744073709551615ULL, 6};
+                 }),
+                 "not an integer");
+  expect_damaged(edited([&](Json& json) {
+                   tensor(json)["shape"] = Json::array({1, 1, 1, 1, 1, 1, 1, 1, 1});
+                 }),
+                 "at most 8");
   expect_damaged(edited([&](Json& json) { tensor(json)["blocks"][0][3] = {3, 6}; }), "covered twice");
   expect_damaged(edited([&](Json& json) { tensor(json)["blocks"].erase(0); }), "12 of 24");
   expect_damaged(edited([&](Json& json) { tensor(json)["blocks"][0][0] = 2; }), "part 2, there are 2");
@@ -139,8 +154,8 @@ TEST(CheckpointNames, TellStatesApart) {
   EXPECT_EQ(step_folder_name(1200), "step-0000001200");
   EXPECT_EQ(step_of_folder("step-0000001200"), 1200);
   EXPECT_EQ(step_of_folder(step_folder_name(123456789012)), 123456789012);
-  for (const char* name : {"step-1200", "step-00000000001", "step-0000001200/", "Step-0000001200", "step-0000001200.tmp.j",
-                           "step-99999999999999999999", "../step-0000001200", ""}) {
+  for (const char* name : {"step-1200", "step-00000000001", "step-0000001200/", "Step-0000001200",
+                           "step-0000001200.tmp.j", "step-99999999999999999999", "../step-0000001200", ""}) {
     EXPECT_EQ(step_of_folder(name), std::nullopt) << name;
   }
   EXPECT_EQ(state_of_folder(in_flight_folder_name(3, "job/7 x")), FolderState::in_flight);

@@ -19,7 +19,8 @@ std::vector<TestTensor> weights_only() {
 class ModelFolderTest : public testing::Test {
  protected:
   void write(const fs::path& folder, CheckpointContents contents = small_contents(0)) {
-    write_model_folder(self_, folder, contents, owned_blocks(weights_only(), 0, 1, Cut::rows, 4), small_options());
+    write_model_folder(self_, folder, contents, owned_blocks(weights_only(), 0, 1, Cut::rows, 4),
+                       small_options());
   }
 
   TemporaryFolder folder_;
@@ -33,10 +34,12 @@ void expect_weights(const ModelSource& model, const std::vector<TestTensor>& sta
     std::vector<float> values(7);
     const std::int64_t size = Rectangle{{}, tensor.shape}.volume();
     for (std::int64_t first = 0; first < size; first += 7) {
-      const std::span out = std::span(values).first(static_cast<std::size_t>(std::min<std::int64_t>(7, size - first)));
+      const std::span out =
+          std::span(values).first(static_cast<std::size_t>(std::min<std::int64_t>(7, size - first)));
       model.tensors->read(tensor.name, first, out);
       for (std::size_t i = 0; i < out.size(); ++i) {
-        ASSERT_EQ(out[i], static_cast<float>(value_at(tensor, first + static_cast<std::int64_t>(i), salt))) << tensor.name;
+        ASSERT_EQ(out[i], static_cast<float>(value_at(tensor, first + static_cast<std::int64_t>(i), salt)))
+            << tensor.name;
       }
     }
   }
@@ -66,9 +69,11 @@ TEST_F(ModelFolderTest, DoesNotOverwrite) {
 
 TEST_F(ModelFolderTest, AFailedWriteLeavesNothing) {
   std::vector<LocalBlock> blocks = owned_blocks(weights_only(), 0, 1, Cut::rows, 4);
-  blocks.back().read = [](std::int64_t, std::span<std::byte>) { fail(ExitCode::io_error, "the source is gone"); };
-  expect_error([&] { write_model_folder(self_, folder_ / "m", small_contents(0), blocks); }, ExitCode::io_error,
-               {"the source is gone"});
+  blocks.back().read = [](std::int64_t, std::span<std::byte>) {
+    fail(ExitCode::io_error, "the source is gone");
+  };
+  expect_error([&] { write_model_folder(self_, folder_ / "m", small_contents(0), blocks); },
+               ExitCode::io_error, {"the source is gone"});
   EXPECT_TRUE(fs::is_empty(folder_.path()));
 }
 
@@ -76,7 +81,10 @@ TEST_F(ModelFolderTest, OpensTheNewestWholeCheckpointOfARunAndChangesNothing) {
   {
     CheckpointStore store(self_, folder_.path(), small_options());
     for (const std::int64_t step : {1, 2}) {
-      ASSERT_TRUE(store.save(small_contents(step), owned_blocks(weights_only(), 0, 1, Cut::rows, static_cast<int>(step))).committed);
+      ASSERT_TRUE(store
+                      .save(small_contents(step),
+                            owned_blocks(weights_only(), 0, 1, Cut::rows, static_cast<int>(step)))
+                      .committed);
     }
   }
   expect_weights(open_model_or_checkpoint(folder_.path()), weights_only(), 2);
@@ -85,7 +93,8 @@ TEST_F(ModelFolderTest, OpensTheNewestWholeCheckpointOfARunAndChangesNothing) {
   expect_weights(open_model_or_checkpoint(folder_.path()), weights_only(), 1);
   EXPECT_TRUE(fs::exists(folder_ / "checkpoints/step-0000000002"));
   fs::remove(folder_ / "checkpoints/step-0000000001/MANIFEST.json");
-  expect_error([&] { open_model_or_checkpoint(folder_.path()); }, ExitCode::missing_input, {"no valid checkpoint"});
+  expect_error([&] { open_model_or_checkpoint(folder_.path()); }, ExitCode::missing_input,
+               {"no valid checkpoint"});
 }
 
 TEST_F(ModelFolderTest, DamageIsFoundWhenTheBlockIsRead) {

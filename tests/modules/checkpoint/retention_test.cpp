@@ -13,13 +13,15 @@ std::vector<std::int64_t> left_after(std::vector<KeptCheckpoint> checkpoints, co
   const std::vector<std::int64_t> deleted = steps_to_delete(checkpoints, rule);
   std::vector<std::int64_t> left;
   for (const KeptCheckpoint& checkpoint : checkpoints) {
-    if (std::find(deleted.begin(), deleted.end(), checkpoint.step) == deleted.end()) left.push_back(checkpoint.step);
+    if (std::find(deleted.begin(), deleted.end(), checkpoint.step) == deleted.end())
+      left.push_back(checkpoint.step);
   }
   return left;
 }
 
 TEST(Retention, KeepsTheNewest) {
-  EXPECT_EQ(left_after({{1, true}, {2, true}, {3, true}, {4, true}}, {3, {}, {}}), (std::vector<std::int64_t>{2, 3, 4}));
+  EXPECT_EQ(left_after({{1, true}, {2, true}, {3, true}, {4, true}}, {3, {}, {}}),
+            (std::vector<std::int64_t>{2, 3, 4}));
 }
 
 TEST(Retention, KeepsTwoEvenWhenAskedForFewer) {
@@ -34,7 +36,8 @@ TEST(Retention, UnverifiedOnesDoNotPushOutVerifiedOnes) {
 TEST(Retention, KeepsWhatWasRestartedFromWhileNothingNewerIsVerified) {
   EXPECT_EQ(left_after({{1, false}, {2, false}, {3, false}, {4, false}}, {2, {}, 1}),
             (std::vector<std::int64_t>{1, 3, 4}));
-  EXPECT_EQ(left_after({{1, false}, {2, false}, {3, false}, {4, true}}, {2, {}, 1}), (std::vector<std::int64_t>{3, 4}));
+  EXPECT_EQ(left_after({{1, false}, {2, false}, {3, false}, {4, true}}, {2, {}, 1}),
+            (std::vector<std::int64_t>{3, 4}));
 }
 
 // Many random histories: commits one after the other, retention after each, as a store does it.
@@ -46,7 +49,8 @@ TEST(Retention, InvariantsHoldInRandomHistories) {
     std::vector<KeptCheckpoint> present;
     const int commits = 1 + static_cast<int>(random() % 30);
     for (int commit = 0; commit < commits; ++commit) {
-      const std::int64_t step = (present.empty() ? 0 : present.back().step) + 1 + static_cast<std::int64_t>(random() % 9);
+      const std::int64_t step =
+          (present.empty() ? 0 : present.back().step) + 1 + static_cast<std::int64_t>(random() % 9);
       present.push_back({step, random() % 4 != 0});
       if (random() % 6 == 0) rule.pinned.insert(step);
       if (random() % 8 == 0) rule.restarted_from = present[random() % present.size()].step;
@@ -66,8 +70,9 @@ TEST(Retention, InvariantsHoldInRandomHistories) {
         if (rule.pinned.contains(c.step)) {
           ASSERT_TRUE(kept.contains(c.step)) << "pinned ones stay";
         }
-        const bool newer_verified = std::any_of(present.begin(), present.end(),
-                                                [&](const auto& other) { return other.verified && other.step > c.step; });
+        const bool newer_verified = std::any_of(present.begin(), present.end(), [&](const auto& other) {
+          return other.verified && other.step > c.step;
+        });
         if (rule.restarted_from == c.step && !newer_verified) {
           ASSERT_TRUE(kept.contains(c.step)) << "the way back stays";
         }

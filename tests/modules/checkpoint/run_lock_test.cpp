@@ -29,8 +29,10 @@ TEST(RunLock, TheSecondJobIsRefusedAndToldWhoHoldsIt) {
   const TemporaryFolder folder;
   const RunLock first(folder.path());
   const std::string pid = "process " + std::to_string(::getpid());
-  expect_error([&] { RunLock second(folder.path()); }, ExitCode::configuration, {"run.lock", pid.c_str(), "since"});
-  expect_error([&] { RunLock second(folder.path(), StealLock::yes); }, ExitCode::configuration, {pid.c_str()});
+  expect_error([&] { RunLock second(folder.path()); }, ExitCode::configuration,
+               {"run.lock", pid.c_str(), "since"});
+  expect_error([&] { RunLock second(folder.path(), StealLock::yes); }, ExitCode::configuration,
+               {pid.c_str()});
 }
 
 TEST(RunLock, IsGoneAfterItsHolder) {
@@ -79,7 +81,8 @@ TEST(RunLock, OfAnotherHostIsOnlyStolenOnRequest) {
   ProcessIdentity other = this_process();
   other.host = "node-that-is-not-here";
   write_lock(folder.path(), other);
-  expect_error([&] { RunLock lock(folder.path()); }, ExitCode::configuration, {"node-that-is-not-here", "--steal-lock"});
+  expect_error([&] { RunLock lock(folder.path()); }, ExitCode::configuration,
+               {"node-that-is-not-here", "--steal-lock"});
   const RunLock lock(folder.path(), StealLock::yes);
 }
 
@@ -143,7 +146,8 @@ TEST(RunLock, OfManyStartsOneWins) {
   ::close(go[0]);
   ::close(go[1]);
   std::string results;
-  for (char result = 0; results.size() < children.size() && ::read(done[0], &result, 1) == 1;) results += result;
+  for (char result = 0; results.size() < children.size() && ::read(done[0], &result, 1) == 1;)
+    results += result;
   for (const pid_t child : children) {
     ::kill(child, SIGKILL);
     ::waitpid(child, nullptr, 0);
@@ -168,7 +172,8 @@ TEST(RestartLedger, CountsUncleanRestartsWithoutProgress) {
 TEST(RestartLedger, RefusesTheThirdRestartAndForgetsOnProgress) {
   const TemporaryFolder folder;
   for (int start = 0; start < 3; ++start) RestartLedger(folder.path()).begin(7);
-  expect_error([&] { RestartLedger(folder.path()).begin(7); }, ExitCode::internal, {"restart 3 from step 7", "RESTARTS"});
+  expect_error([&] { RestartLedger(folder.path()).begin(7); }, ExitCode::internal,
+               {"restart 3 from step 7", "RESTARTS"});
   RestartLedger(folder.path()).progress(8);
   EXPECT_NO_THROW(RestartLedger(folder.path()).begin(8));
   RestartLedger ended(folder.path());

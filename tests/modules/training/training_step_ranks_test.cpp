@@ -142,8 +142,8 @@ TEST_P(TrainingStep, APlanPredictsThePoolsPeakExactly) {
       const SampleStore store = ragged_samples(model.config.vocabulary);
       const DataOrder order(store, DataSplit(store.size(), 0, 1), 1);
       const GlobalBatch batch = order.batch(0, {7, BatchSize::Unit::sequences}, 1000);
-      const StepPlan plan = plan_step(batch.input_tokens, batch.loss_tokens,
-                                      {test::world().size(), 2, max_length + 1, true});
+      const StepPlan plan =
+          plan_step(batch.input_tokens, batch.loss_tokens, {test::world().size(), 2, max_length + 1, true});
       executor.step(store, batch, plan, {});
       executor.evaluate(store, batch, plan);
       const auto at = static_cast<std::size_t>(mode == MemoryPool::Mode::run);
@@ -156,13 +156,16 @@ TEST_P(TrainingStep, APlanPredictsThePoolsPeakExactly) {
   }
 }
 
+std::string architecture_name(const testing::TestParamInfo<std::string>& test) {
+  const std::vector<std::string> names{"LlamaTied", "Llama", "Gpt2"};
+  return names[test.index];
+}
+
 INSTANTIATE_TEST_SUITE_P(Architectures, TrainingStep,
                          testing::Values(testing_support::tiny_llama_config(true),
                                          testing_support::tiny_llama_config(false),
                                          testing_support::tiny_gpt2_config()),
-                         [](const auto& info) {
-                           return std::vector<std::string>{"LlamaTied", "Llama", "Gpt2"}[info.index];
-                         });
+                         architecture_name);
 
 }  // namespace
 }  // namespace charter

@@ -86,14 +86,17 @@ TEST_P(ModelGradient, EqualsCentralDifferencesForEveryTensor) {
   }
 }
 
+std::string architecture_name(const testing::TestParamInfo<std::string>& test) {
+  const std::vector<std::string> names{"LlamaTied", "Llama", "Qwen2", "Gpt2"};
+  return names[test.index];
+}
+
 INSTANTIATE_TEST_SUITE_P(Architectures, ModelGradient,
                          testing::Values(testing_support::tiny_llama_config(true),
                                          testing_support::tiny_llama_config(false),
                                          testing_support::tiny_qwen2_config(),
                                          testing_support::tiny_gpt2_config()),
-                         [](const auto& info) {
-                           return std::vector<std::string>{"LlamaTied", "Llama", "Qwen2", "Gpt2"}[info.index];
-                         });
+                         architecture_name);
 
 // With the head's loss on document j only, nothing of another document's input embedding may move: bit for
 // bit.
@@ -122,7 +125,9 @@ TEST(PackedDocuments, LossOfOneGivesExactlyZeroGradientToTheOthersTokens) {
     for (std::int64_t c = 0; c < 12; ++c)
       size += std::abs(gradient[static_cast<std::size_t>(token * 12 + c)]);
     const bool of_document_1 = token >= 6 && token < 12;
-    if (!of_document_1) EXPECT_EQ(size, 0.0) << "token " << token;
+    if (!of_document_1) {
+      EXPECT_EQ(size, 0.0) << "token " << token;
+    }
   }
   EXPECT_GT(norm(gradient), 0);
 }

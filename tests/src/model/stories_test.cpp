@@ -96,8 +96,8 @@ TEST_P(Stories, TrainingForwardGivesTheDecodersLogProbabilities) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Arithmetics, Stories, testing::Values(Arithmetic::fast, Arithmetic::order_fixed),
-                         [](const auto& info) {
-                           return info.param == Arithmetic::fast ? "Fast" : "OrderFixed";
+                         [](const auto& test) {
+                           return test.param == Arithmetic::fast ? "Fast" : "OrderFixed";
                          });
 
 }  // namespace

@@ -85,13 +85,16 @@ TEST_P(WeightMapOf, WhatIsWrittenIsReadBackInAnyPiece) {
   }
 }
 
+std::string architecture_name(const testing::TestParamInfo<std::string>& test) {
+  const std::vector<std::string> names{"Llama", "Qwen2", "Gpt2"};
+  return names[test.index];
+}
+
 INSTANTIATE_TEST_SUITE_P(Architectures, WeightMapOf,
                          testing::Values(testing_support::tiny_llama_config(true),
                                          testing_support::tiny_qwen2_config(),
                                          testing_support::tiny_gpt2_config()),
-                         [](const auto& info) {
-                           return std::vector<std::string>{"Llama", "Qwen2", "Gpt2"}[info.index];
-                         });
+                         architecture_name);
 
 TEST(WeightMap, Gpt2StoresQueryKeyAndValueSideBySideAndTransposed) {
   const Case gpt2{ModelConfig::from_json(testing_support::tiny_gpt2_config(), "c")};
