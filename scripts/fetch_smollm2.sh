@@ -34,6 +34,6 @@ fi
 echo "fetch_smollm2: $gguf is intact"
 
 if [[ ! -e $models/smollm2 ]]; then
-  "$bin/model_convert" --model "$gguf" --output "$models/smollm2"
+  "$bin/model_convert" --from "$gguf" --to "$models/smollm2"
 fi
 echo "fetch_smollm2: $models/smollm2 is ready; try: $bin/text_gen --model $models/smollm2 --prompt 'What is the capital of France?'"

@@ -23,4 +23,9 @@ elif [[ "${CHANGED:-}" == 1 ]]; then
 else
   patterns=("$PWD/(src|modules|apps|tests|bench)/")
 fi
-run-clang-tidy -quiet -p "$build" -j "$jobs" -header-filter="$PWD/(src|modules|apps|tests|bench)/" "${patterns[@]}"
+extra=()
+if clang-tidy --version | grep -qE 'version 1[0-4]\.'; then
+  extra+=("-extra-arg=-isystem$PWD/cmake/clang14")
+fi
+run-clang-tidy -quiet -p "$build" -j "$jobs" "${extra[@]}" \
+  -header-filter="$PWD/(src|modules|apps|tests|bench)/" "${patterns[@]}"

@@ -159,7 +159,7 @@ ExitCode generate_text(const TextGenerationOptions& options, std::ostream& out) 
   }
   log_info(fmt::format("prompt {} tokens in {}; {} tokens generated at {}", prompt_tokens,
                        format_seconds(prompted - start), generated,
-                       format_rate(static_cast<double>(generated) / (now_s() - prompted), "tokens/s")));
+                       format_rate(static_cast<double>(generated) / (now_s() - prompted), "tokens")));
   return ExitCode::done;
 }
 

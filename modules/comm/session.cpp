@@ -24,7 +24,7 @@ std::string library_version() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
   int length = 0;
   MPI_Get_library_version(text.data(), &length);
-  std::string version(text.data(), static_cast<std::size_t>(length));
+  const std::string version(text.data());  // the length may count a final NUL
   return version.substr(0, version.find('\n'));
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "modules/training/run_folder.hpp"
 
+#include <chrono>
 #include <filesystem>
 #include <system_error>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -29,6 +31,20 @@ bool contains_checkpoints(const std::filesystem::path& run_dir) {
   return false;
 }
 
+// A job that was just killed may take a moment to die: its launcher is gone before its ranks are.
+RunLock take_lock(const TrainingOptions& options) {
+  constexpr auto patience = std::chrono::seconds(8);
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (true) {
+    try {
+      return RunLock(options.run_dir, options.steal_lock ? StealLock::yes : StealLock::no);
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::configuration || std::chrono::steady_clock::now() > end) throw;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+}
+
 void refuse_changed_settings(const OptionSet& set, const std::filesystem::path& config) {
   const auto differences = set.compare_for_resume(read_file(config), config.string());
   if (differences.empty()) return;
@@ -47,7 +63,7 @@ RunFolder::RunFolder(const Communicator& world, const OptionSet& set, const Trai
     make_folder(options.run_dir);
     make_folder(options.run_dir / "checkpoints");
     make_folder(options.run_dir / "cache");
-    lock_.emplace(options.run_dir, options.steal_lock ? StealLock::yes : StealLock::no);
+    lock_.emplace(take_lock(options));
     const bool there = contains_checkpoints(options.run_dir);
     const std::filesystem::path config = options.run_dir / "config.ini";
     if (there && options.resume != "auto") {

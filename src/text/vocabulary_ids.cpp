@@ -30,8 +30,13 @@ void fail_with_list(const std::string& where, std::string_view what, const std::
 void check_added_against_vocabulary(const std::vector<std::pair<std::string, long long>>& vocabulary,
                                     const std::vector<AddedToken>& added, const std::string& where) {
   std::unordered_map<std::string_view, long long> added_id;
-  for (const AddedToken& token : added) added_id.emplace(token.content, token.id);
   std::vector<std::string> wrong;
+  for (const AddedToken& token : added) {
+    const auto [known, is_new] = added_id.emplace(token.content, token.id);
+    if (!is_new && known->second != token.id) {
+      wrong.push_back(fmt::format("\"{}\" has the ids {} and {}", token.content, known->second, token.id));
+    }
+  }
   for (const auto& [token, id] : vocabulary) {
     const auto known = added_id.find(token);
     if (known != added_id.end() && known->second != id) {
@@ -39,8 +44,7 @@ void check_added_against_vocabulary(const std::vector<std::pair<std::string, lon
     }
   }
   if (!wrong.empty()) {
-    fail_with_list(where, "added tokens with another id than in the vocabulary", wrong,
-                   "one of the two lists is from another model");
+    fail_with_list(where, "added tokens with two ids", wrong, "one of them is from another model");
   }
 }
 

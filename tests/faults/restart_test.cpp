@@ -152,11 +152,12 @@ TEST_F(Restart, ATimeLimitThatHasComeStopsAfterOneStep) {
 }
 
 TEST_F(Restart, ASecondJobInTheSameFolderIsRefused) {
-  Running running(2, "sft_train", arguments("run"), folder_.path() / "out.txt");
+  const auto endless = arguments("run", {"--max-steps", "1000000", "--save-every", "0"});
+  const Running running(2, "sft_train", endless, folder_.path() / "out.txt");
   ASSERT_TRUE(wait_for_step(path("run"), 2));
-  const Finished second = run(1, "sft_train", arguments("run"));
+  const Finished second = run(1, "sft_train", endless);
   EXPECT_EQ(second.exit_code, 78) << second.output;
-  EXPECT_EQ(running.wait().exit_code, 0);
+  EXPECT_THAT(second.output, HasSubstr("in use"));
 }
 
 TEST_F(Restart, ADamagedNewestCheckpointFallsBackToTheOneBefore) {

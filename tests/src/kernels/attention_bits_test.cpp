@@ -159,8 +159,8 @@ void expect_decoding_equals_forward(Implementation implementation, std::int64_t 
     for (std::int64_t past = 0; past < tokens; past += step) {
       AttentionShape part = shape;
       part.tokens = std::min(step, tokens - past);
-      const auto* cached = implementation == Implementation::blocked ? &attention_cached_blocked<float>
-                                                                     : &attention_cached_kokkos<float>;
+      const auto cached = implementation == Implementation::blocked ? &attention_cached_blocked<float>
+                                                                    : &attention_cached_kokkos<float>;
       cached(queue, part, past, q.data() + past * 48, k.data(), v.data(), out.data() + past * 48);
     }
     EXPECT_TRUE(same_bits(out, whole.out)) << "steps of " << step;

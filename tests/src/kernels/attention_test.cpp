@@ -50,7 +50,7 @@ void expect_agrees(Implementation implementation, Arithmetic arithmetic, double 
           std::tuple{"d_v", actual.d_v, expected.d_v}}) {
       Numbers difference = as<double>(a);
       for (std::size_t i = 0; i < difference.size(); ++i) difference[i] -= static_cast<double>(e[i]);
-      EXPECT_LE(norm(difference), relative * norm(as<double>(e)) + relative * 1e-2 * whole)
+      EXPECT_LE(norm(difference), relative * norm(as<double>(e)) + relative * 0.1 * whole)
           << problem.name << ": " << name;
     }
   }

@@ -109,6 +109,12 @@ TEST(TokenizerChecks, RefuseAddedTokensThatDisagree) {
                 j["added_tokens"][2]["content"] = "other";
               }),
               HasSubstr("stand for two tokens: 259"));
+  EXPECT_THAT(message_of([](Json& j) {
+                j["added_tokens"].push_back(j["added_tokens"][0]);
+                j["added_tokens"][2]["id"] = 261;
+                j["model"]["vocab"].erase("<|start|>");
+              }),
+              HasSubstr("\"<|start|>\" has the ids 259 and 261"));
   EXPECT_THAT(message_of([](Json& j) { j["added_tokens"][1]["content"] = ""; }),
               HasSubstr("added_tokens[1]: its content is empty"));
   EXPECT_THAT(message_of([](Json& j) { j["added_tokens"][1]["lstrip"] = true; }),
