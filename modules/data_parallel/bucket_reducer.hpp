@@ -13,6 +13,7 @@ namespace charter {
 template <class T>
 class BucketReducer final : public GradientReducer<T> {
  public:
+  // Local. `data_axis` and `list` must outlive the reducer.
   BucketReducer(ExecutionQueue& queue, const ParameterList& list, const Communicator& data_axis,
                 const ReducerOptions& options);
 

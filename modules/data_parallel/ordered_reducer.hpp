@@ -14,6 +14,7 @@ namespace charter {
 template <class T>
 class OrderedReducer final : public GradientReducer<T> {
  public:
+  // Local. `data_axis` and `list` must outlive the reducer.
   OrderedReducer(ExecutionQueue& queue, const ParameterList& list, const Communicator& data_axis);
 
   void begin_step(const ReducerStep& step) override;
