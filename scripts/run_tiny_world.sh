@@ -18,9 +18,9 @@ exec scripts/mpirun.sh 2 "$bin/sft_train" \
   --model data/tiny_world --random-start \
   --data data/tiny_world/train.jsonl \
   --run-dir runs/tiny-world \
-  --max-steps 200 \
+  --max-steps 300 \
   --global-batch 16 \
   --micro-batch 8 \
   --max-length 128 \
-  --lr 3e-3 \
+  --lr 3e-3 --warmup 10 \
   --validation-fraction 0.1 --eval-every 50
