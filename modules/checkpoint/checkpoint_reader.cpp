@@ -94,6 +94,9 @@ void CheckpointReader::require_exactly(std::span<const ExpectedTensor> expected)
     } else if (stored != nullptr && stored->shape != tensor.shape) {
       problems.push_back(fmt::format("{}/{} has shape {}, expected {}", tensor.group, tensor.name,
                                      stored->shape, tensor.shape));
+    } else if (stored != nullptr && tensor.type && stored->type != *tensor.type) {
+      problems.push_back(fmt::format("{}/{} is {}, expected {}", tensor.group, tensor.name,
+                                     to_string(stored->type), to_string(*tensor.type)));
     }
   }
   for (const StoredTensor& stored : manifest_->tensors) {

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,6 +29,7 @@ struct ExpectedTensor {
   std::string group;
   std::string name;
   std::vector<std::int64_t> shape;
+  std::optional<DataType> type = std::nullopt;  // any when not given
 };
 
 // Takes elements [first_element, first_element + bytes.size() / element size) of the logical tensor in
@@ -55,8 +57,8 @@ class CheckpointReader {
   std::string file(const std::string& name) const;
 
   // Throws Error(bad_input) listing every tensor that is missing, unexpected (its group is one of those
-  // expected) or of another shape. Groups nobody expects are not looked at. The same verdict on all ranks: no
-  // communication.
+  // expected) or of another shape or type. Groups nobody expects are not looked at. The same verdict on all
+  // ranks: no communication.
   void require_exactly(std::span<const ExpectedTensor> expected) const;
 
   // The size of every part and file against the manifest, without opening any. Throws DamagedCheckpoint.

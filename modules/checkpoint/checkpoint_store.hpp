@@ -29,7 +29,7 @@ class Communicator;
 struct SaveResult {
   bool committed = false;
   bool already_there = false;  // this step had been saved, or was restarted from: nothing was written
-  std::string reason;          // why not committed; the same on all ranks
+  std::string reason;          // why not committed; the same on all ranks; for the caller to log
   int failures_in_a_row = 0;   // 0 after a commit; callers stop with exit code 73 at 3
   std::int64_t bytes = 0;      // tensor data of all ranks
   double seconds = 0;          // on this rank

@@ -55,10 +55,6 @@ SaveResult CheckpointStore::save(const CheckpointContents& contents, std::span<c
     if (!is_survivable(error.code())) throw;
     result.reason = error.what();
     result.failures_in_a_row = ++failures_in_a_row_;
-    if (comm_.rank() == 0) {
-      log_error(fmt::format("checkpoint of step {} not written (failure {} in a row): {}", step,
-                            failures_in_a_row_, result.reason));
-    }
     return result;
   }
   failures_in_a_row_ = 0;

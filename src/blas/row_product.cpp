@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each row of B is read once, from its beginning to its end, and the rows in order: one stream of memory.
+// Each row of B is read once, as two streams of memory: the rows of the first half beside those of the
+// second. Measured: two streams read about a fifth faster than one, four rows at once or software prefetches
+// slower.
 #include "src/blas/row_product.hpp"
 
 #include <algorithm>
@@ -10,48 +12,51 @@
 namespace charter::blas {
 namespace {
 
-constexpr std::int64_t prefetch_bytes = 8192;  // ahead of the stream
 constexpr double values_worth_a_thread = 3e4;
 
-// parts[i][j]: the lanes of the dot product of A's row i and row first + j of B, without the remainder of k
-// that fills no step. `columns` <= lanes.
+// Vectors of k that one step of the loop takes: enough chains of multiply-adds to hide their latency.
+template <int m>
+constexpr int chains = m <= 2 ? 2 : 1;
+
+// Dot products of every row of A with `lanes` rows of B, still in lanes: [row of A][row of B][lane].
 template <class T, int m>
-void sum_in_lanes(const ProductArguments<T>& p, std::int64_t first, std::int64_t columns, std::int64_t whole,
-                  T (&parts)[m][lanes<T>][lanes<T>]) {
-  constexpr int chains = m <= 2 ? 4 : 2;
+using LaneSums = T[m][lanes<T>][lanes<T>];
+
+// Rows j of B at `first` and at `second`, over the first `whole` values of k.
+template <class T, int m>
+void sum_two_rows(const ProductArguments<T>& p, const T* first, const T* second, std::int64_t whole,
+                  std::int64_t j, LaneSums<T, m> (&parts)[2]) {
   const T* const a = p.a;
   const std::int64_t lda = p.lda;
-  for (std::int64_t j = 0; j < columns; ++j) {
-    const T* const b = p.b + (first + j) * p.ldb;
-    Vector<T> sums[m][chains] = {};
-    for (std::int64_t step = 0; step < whole; step += chains * lanes<T>) {
+  Vector<T> sums[2][m][chains<m>] = {};
+  for (std::int64_t step = 0; step < whole; step += chains<m> * lanes<T>) {
+#pragma GCC unroll 2
+    for (int chain = 0; chain < chains<m>; ++chain) {
+      const std::int64_t at = step + chain * lanes<T>;
+      const Vector<T> left = load(first + at);
+      const Vector<T> right = load(second + at);
 #pragma GCC unroll 4
-      for (int chain = 0; chain < chains; ++chain) {
-        const std::int64_t at = step + chain * lanes<T>;
-        const Vector<T> right = load(b + at);
-        if (chain * vector_bytes % 64 == 0)
-          __builtin_prefetch(reinterpret_cast<const char*>(b + at) + prefetch_bytes);
-#pragma GCC unroll 4
-        for (int i = 0; i < m; ++i)
-          sums[i][chain] = multiply_add<T>(load(a + i * lda + at), right, sums[i][chain]);
+      for (int i = 0; i < m; ++i) {
+        const Vector<T> value = load(a + i * lda + at);
+        sums[0][i][chain] = multiply_add<T>(value, left, sums[0][i][chain]);
+        sums[1][i][chain] = multiply_add<T>(value, right, sums[1][i][chain]);
       }
     }
+  }
+#pragma GCC unroll 2
+  for (int stream = 0; stream < 2; ++stream) {
 #pragma GCC unroll 4
     for (int i = 0; i < m; ++i) {
-#pragma GCC unroll 4
-      for (int chain = 1; chain < chains; ++chain) sums[i][0] += sums[i][chain];
-      store(parts[i][j], sums[i][0]);
+      if constexpr (chains<m> == 2) sums[stream][i][0] += sums[stream][i][1];
+      store(parts[stream][i][j], sums[stream][i][0]);
     }
   }
 }
 
+// Adds the lanes and the rest of k, and writes `columns` columns of C from `first` on.
 template <class T, int m>
-void multiply_columns(const ProductArguments<T>& p, std::int64_t first) {
-  constexpr std::int64_t step_values = (m <= 2 ? 4 : 2) * lanes<T>;
-  const std::int64_t whole = p.k / step_values * step_values;
-  const std::int64_t columns = std::min<std::int64_t>(lanes<T>, p.n - first);
-  T parts[m][lanes<T>][lanes<T>] = {};
-  sum_in_lanes<T, m>(p, first, columns, whole, parts);
+void finish_columns(const ProductArguments<T>& p, const LaneSums<T, m>& parts, std::int64_t whole,
+                    std::int64_t first, std::int64_t columns) {
   for (int i = 0; i < m; ++i) {
     T turned[lanes<T>][lanes<T>] = {};
     transpose_block(columns, std::int64_t{lanes<T>}, parts[i][0], lanes<T>, turned[0], lanes<T>);
@@ -67,13 +72,35 @@ void multiply_columns(const ProductArguments<T>& p, std::int64_t first) {
   }
 }
 
+// Columns [begin, end) of C.
+template <class T, int m>
+void multiply_columns(const ProductArguments<T>& p, std::int64_t begin, std::int64_t end) {
+  const std::int64_t whole = p.k / (chains<m> * lanes<T>)*(chains<m> * lanes<T>);
+  const std::int64_t half = (end - begin + 2 * lanes<T> - 1) / (2 * lanes<T>)*lanes<T>;
+  const std::int64_t middle = std::min(end, begin + half);
+  for (std::int64_t done = 0; done < middle - begin; done += lanes<T>) {
+    const std::int64_t first = begin + done;
+    const std::int64_t second = middle + done;
+    const std::int64_t first_count = std::min<std::int64_t>(lanes<T>, middle - first);
+    const std::int64_t second_count = std::clamp<std::int64_t>(end - second, 0, lanes<T>);
+    LaneSums<T, m> parts[2] = {};
+    for (std::int64_t j = 0; j < first_count; ++j) {
+      // Where the second half is shorter the first is taken twice and not written.
+      const std::int64_t beside = j < second_count ? second + j : first + j;
+      sum_two_rows<T, m>(p, p.b + (first + j) * p.ldb, p.b + beside * p.ldb, whole, j, parts);
+    }
+    finish_columns<T, m>(p, parts[0], whole, first, first_count);
+    finish_columns<T, m>(p, parts[1], whole, second, second_count);
+  }
+}
+
 template <class T, int m>
 void multiply_all(const ProductArguments<T>& p) {
-  const std::int64_t groups = (p.n + lanes<T> - 1) / lanes<T>;
   const bool small = static_cast<double>(p.n) * static_cast<double>(p.k) < values_worth_a_thread;
-  [[maybe_unused]] const int team = small ? 1 : threads();
+  const int team = small ? 1 : threads();
 #pragma omp parallel for num_threads(team) schedule(static) if (team > 1)
-  for (std::int64_t group = 0; group < groups; ++group) multiply_columns<T, m>(p, group * lanes<T>);
+  for (int part = 0; part < team; ++part)
+    multiply_columns<T, m>(p, p.n * part / team, p.n * (part + 1) / team);
 }
 
 }  // namespace

@@ -11,6 +11,12 @@
 
 namespace charter {
 
+const GgufTensor* GgufFile::find_tensor(std::string_view name) const {
+  const auto found = std::find_if(tensors_.begin(), tensors_.end(),
+                                  [name](const GgufTensor& tensor) { return tensor.name == name; });
+  return found == tensors_.end() ? nullptr : &*found;
+}
+
 std::span<const std::byte> GgufFile::data_of(const GgufTensor& tensor) const {
   return file_.bytes().subspan(static_cast<std::size_t>(tensor.offset),
                                static_cast<std::size_t>(tensor.bytes));

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -51,6 +52,7 @@ class GgufFile {
   const std::filesystem::path& path() const { return file_.path(); }
   std::uint32_t version() const { return version_; }
   const std::vector<GgufTensor>& tensors() const { return tensors_; }  // in the order of the data
+  const GgufTensor* find_tensor(std::string_view name) const;          // null when there is none
   std::span<const std::byte> data_of(const GgufTensor& tensor) const;
 
   std::vector<std::string> keys() const;  // in alphabetical order

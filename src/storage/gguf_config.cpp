@@ -94,14 +94,8 @@ class Section {
   std::string prefix_;
 };
 
-const GgufTensor* find_tensor(const GgufFile& file, std::string_view name) {
-  const auto found = std::find_if(file.tensors().begin(), file.tensors().end(),
-                                  [name](const GgufTensor& tensor) { return tensor.name == name; });
-  return found == file.tensors().end() ? nullptr : &*found;
-}
-
 std::int64_t vocabulary_rows(const GgufFile& file) {
-  const GgufTensor* embedding = find_tensor(file, "token_embd.weight");
+  const GgufTensor* embedding = file.find_tensor("token_embd.weight");
   if (embedding == nullptr || embedding->shape.size() != 2) {
     file.refuse("token_embd.weight", "expected a matrix [vocabulary, width]");
   }
@@ -158,7 +152,7 @@ Json llama3_scaling(const GgufFile& file, const GgufTensor& tensor, double theta
 // null when positions are not scaled. What the model code does not know (yarn, longrope) goes through under
 // its name, so that it is refused there like any other model's.
 Json rope_scaling(const GgufFile& file, const Section& section, double theta, std::int64_t head_dim) {
-  if (const GgufTensor* factors = find_tensor(file, "rope_freqs.weight")) {
+  if (const GgufTensor* factors = file.find_tensor("rope_freqs.weight")) {
     return llama3_scaling(file, *factors, theta, head_dim);
   }
   const double linear = section.real_or("rope.scale_linear", 1.0);
@@ -194,7 +188,7 @@ Json llama_like_config(const GgufFile& file, const Section& section, GgufArchite
     config["model_type"] = "mistral";
     config["sliding_window"] = *window;
   } else if (llama) {
-    config["attention_bias"] = find_tensor(file, "blk.0.attn_q.bias") != nullptr;
+    config["attention_bias"] = file.find_tensor("blk.0.attn_q.bias") != nullptr;
     config["mlp_bias"] = false;
   } else {
     config["use_sliding_window"] = window.value_or(0) > 0;

@@ -41,17 +41,22 @@ void require_complete(const GgufFile& file, GgufArchitecture architecture, std::
 
 // A model without an output matrix uses the token embedding. Converters of gpt2 store it twice.
 bool is_tied(const GgufFile& file, GgufArchitecture architecture) {
-  const GgufTensor* output = nullptr;
-  const GgufTensor* embedding = nullptr;
-  for (const GgufTensor& tensor : file.tensors()) {
-    if (tensor.name == "output.weight") output = &tensor;
-    if (tensor.name == "token_embd.weight") embedding = &tensor;
-  }
+  const GgufTensor* output = file.find_tensor("output.weight");
+  const GgufTensor* embedding = file.find_tensor("token_embd.weight");
   if (output == nullptr) return true;
   if (architecture != GgufArchitecture::gpt2 || output->type_name != embedding->type_name) return false;
   const auto a = file.data_of(*output);
   const auto b = file.data_of(*embedding);
   return std::equal(a.begin(), a.end(), b.begin(), b.end());
+}
+
+// A token without a row in the embedding would be read from beyond its end.
+void require_rows_for_tokens(const GgufFile& file) {
+  const std::string key = "tokenizer.ggml.tokens";
+  const std::int64_t rows = file.find_tensor("token_embd.weight")->shape[0];
+  if (file.element_count(key) > rows) {
+    file.refuse(key, fmt::format("{} tokens, but the embedding has {} rows", file.element_count(key), rows));
+  }
 }
 
 }  // namespace
@@ -73,10 +78,11 @@ ModelSource open_gguf_model(const std::filesystem::path& path) {
   const GgufDimensions dims = read_gguf_dimensions(*file, *architecture);
   require_complete(*file, *architecture, dims.layers);
   const bool tied = is_tied(*file, *architecture);
-  GgufText text = read_gguf_text(*file);
   ModelSource model;
   model.origin = path.string();
   model.config_json = gguf_config_json(*file, *architecture, tied);
+  GgufText text = read_gguf_text(*file);
+  if (text.has_text) require_rows_for_tokens(*file);
   model.has_text = text.has_text;
   model.no_text_reason = std::move(text.reason);
   model.text = std::move(text.files);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/storage/hdf5_attribute.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "src/base/checked_math.hpp"

@@ -71,9 +71,12 @@ TEST_F(CheckpointStoreTest, ListsEveryTensorThatDoesNotFitInOneError) {
   reader->require_exactly(expected);
   expected[0].shape = {36, 12};
   expected[1].name = "not.there";
-  expect_error([&] { reader->require_exactly(expected); }, ExitCode::bad_input,
-               {"weights/model.embed_tokens.weight has shape [37, 12], expected [36, 12]",
-                "weights/not.there is missing", "weights/model.layers.0.mlp.up_proj.weight is not expected"});
+  expected[2].type = DataType::f64;
+  expect_error(
+      [&] { reader->require_exactly(expected); }, ExitCode::bad_input,
+      {"weights/model.embed_tokens.weight has shape [37, 12], expected [36, 12]",
+       "weights/not.there is missing", "weights/model.layers.0.input_layernorm.weight is F32, expected F64",
+       "weights/model.layers.0.mlp.up_proj.weight is not expected"});
 }
 
 TEST_F(CheckpointStoreTest, KeepsTheNewestThePinnedAndTheBest) {

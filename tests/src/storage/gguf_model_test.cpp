@@ -322,6 +322,17 @@ TEST_F(GgufModel, TokenizersOfAnotherKindGiveAReason) {
   EXPECT_NE(model.no_text_reason.find("\"llama\""), std::string::npos);
 }
 
+TEST_F(GgufModel, MoreTokensThanRowsOfTheEmbeddingAreRefused) {
+  const auto build = [](const std::vector<std::string>& tokens) {
+    GgufBuilder builder = llama_builder();
+    add_llama_tensors(builder, query, key);
+    builder.text("tokenizer.ggml.model", "gpt2").texts("tokenizer.ggml.merges", {});
+    return builder.texts("tokenizer.ggml.tokens", tokens);
+  };
+  EXPECT_TRUE(open(build({"a", "b", "c", "d", "e"})).has_text);
+  expect_refused(build({"a", "b", "c", "d", "e", "f"}), {"tokenizer.ggml.tokens", "6 tokens", "5 rows"});
+}
+
 // A five-token byte-level vocabulary with the special token <end>.
 GgufBuilder vocabulary_builder(const std::vector<std::int32_t>& types, std::uint32_t eos) {
   GgufBuilder builder;
