@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocking collectives. Each checks its arguments, records itself, takes the short cut of a group of one, and
 // splits what one MPI message cannot count. Ranks choose a path by values that are the same on all of them.
-#include <cstring>
-#include <limits>
 #include <numeric>
 
 #include "modules/comm/communicator.hpp"
@@ -10,12 +8,6 @@
 
 namespace charter {
 namespace {
-
-// The short cut: what a group of one would have received from itself.
-void copy_own(const CommunicatorState& state, const ConstBuffer& from, const Buffer& to) {
-  if (state.planned || from.count == 0 || from.data == to.data) return;
-  std::memmove(to.data, from.data, static_cast<std::size_t>(from.bytes()));
-}
 
 // The address of send, or MPI_IN_PLACE when it already is this rank's block of receive.
 const void* in_place_or(const ConstBuffer& send, const Buffer& receive, std::int64_t own_offset) {

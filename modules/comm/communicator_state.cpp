@@ -94,6 +94,11 @@ void check_reduction(const CommunicatorState& state, ElementType type, ReduceOp 
              "a reduction takes 32- or 64-bit integers, or float or double without bit_or", where);
 }
 
+void copy_own(const CommunicatorState& state, const ConstBuffer& from, const Buffer& to) {
+  if (state.planned || from.count == 0 || from.data == to.data) return;
+  std::memmove(to.data, from.data, static_cast<std::size_t>(from.bytes()));
+}
+
 std::int64_t sum_of(std::span<const std::int64_t> counts) {
   return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
 }

@@ -112,6 +112,9 @@ inline const void* element_at(const ConstBuffer& buffer, std::int64_t offset) {
   return static_cast<const char*>(buffer.data) + offset * element_size(buffer.type);
 }
 
+// The short cut: what a group of one receives from itself. A plan touches no memory.
+void copy_own(const CommunicatorState& state, const ConstBuffer& from, const Buffer& to);
+
 // Checks that every communication makes before it is recorded. Throw Error(internal) naming the call.
 void check_call(const GroupIdentity& group, bool condition, const char* expected, CallSite where);
 void check_peer(const CommunicatorState& state, int peer, int tag, CallSite where);

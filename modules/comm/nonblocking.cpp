@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nonblocking communication: it starts here, and ends in request.cpp.
-#include <cstring>
+#include <exception>
+#include <memory>
 
 #include "modules/comm/communicator.hpp"
 #include "modules/comm/communicator_state.hpp"
@@ -20,11 +21,6 @@ std::unique_ptr<RequestState> start_request(CommunicatorState& state, CallSite w
 MPI_Request& add_message(RequestState& request, int expected) {
   request.expected.push_back(expected);
   return request.pending.emplace_back(MPI_REQUEST_NULL);
-}
-
-void copy_own(const CommunicatorState& state, const ConstBuffer& from, const Buffer& to) {
-  if (state.planned || from.count == 0 || from.data == to.data) return;
-  std::memmove(to.data, from.data, static_cast<std::size_t>(from.bytes()));
 }
 
 }  // namespace
