@@ -20,5 +20,6 @@ endif()
 
 find_program(CHARTER_CCACHE ccache)
 if(CHARTER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CHARTER_CCACHE})
+  # Paths below the source tree count as relative: clones in different folders share what they compiled.
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CHARTER_CCACHE})
 endif()

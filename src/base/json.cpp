@@ -8,6 +8,8 @@
 
 #include "src/base/error.hpp"
 
+template class nlohmann::basic_json<>;
+
 namespace charter {
 
 Json parse_json(std::string_view text, const std::string& where, int max_depth) {

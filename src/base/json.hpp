@@ -8,6 +8,9 @@
 
 #include <nlohmann/json.hpp>
 
+// Compiled once, in json.cpp: it costs every file that uses it about a second.
+extern template class nlohmann::basic_json<>;
+
 namespace charter {
 
 using Json = nlohmann::json;

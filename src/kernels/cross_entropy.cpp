@@ -8,6 +8,28 @@
 #include "src/tensor/row_kernel.hpp"
 
 namespace charter::kernels {
+namespace {
+
+std::int64_t row_length(std::int64_t logits, std::int64_t rows, std::int64_t vocabulary_size) {
+  const std::int64_t columns = rows == 0 ? vocabulary_size : logits / rows;
+  require(logits == rows * columns && vocabulary_size > 0 && columns >= vocabulary_size,
+          "cross_entropy: logits are [n, columns], columns >= vocabulary_size");
+  return columns;
+}
+
+// row[v] holds exponentials with sum `total`; it becomes slope (softmax[v] - [v == target]), padding 0.
+template <class T>
+CHARTER_FUNCTION void exponentials_to_gradient(const RowTeam& team, T* row, std::int64_t vocabulary_size,
+                                               std::int64_t columns, std::int64_t target, T slope, T total) {
+  const T factor = slope / total;
+  team.barrier();
+  team.each(vocabulary_size, [&](const std::int64_t v) { row[v] *= factor; });
+  team.each(columns - vocabulary_size, [&](const std::int64_t v) { row[vocabulary_size + v] = T(0); });
+  team.barrier();
+  team.once([&] { row[target] -= slope; });
+}
+
+}  // namespace
 
 // One row at a time, which stays in cache: maximum, sum of exponentials (kept in place of the logits when a
 // gradient is wanted), scaling. The maximum is taken before and from the target on, which tells whether the
@@ -18,9 +40,7 @@ void cross_entropy(ExecutionQueue& queue, const DeviceTensor<T>& logits, std::in
                    const DeviceTensor<const float>& loss_weights, std::optional<double> gradient_scale,
                    const DeviceTensor<T>& losses, const DeviceTensor<std::int32_t>& correct) {
   const std::int64_t rows = losses.size();
-  const std::int64_t columns = rows == 0 ? vocabulary_size : logits.size() / rows;
-  require(logits.size() == rows * columns && vocabulary_size > 0 && columns >= vocabulary_size,
-          "cross_entropy: logits are [n, columns], columns >= vocabulary_size");
+  const std::int64_t columns = row_length(logits.size(), rows, vocabulary_size);
   require(targets.size() == rows && loss_weights.size() == rows,
           "cross_entropy: targets and weights are [n]");
   require(correct.data() == nullptr || correct.size() == rows, "cross_entropy: correct is [n] or empty");
@@ -62,14 +82,7 @@ void cross_entropy(ExecutionQueue& queue, const DeviceTensor<T>& logits, std::in
             row[v] = power;
             return power;
           });
-          const T slope = scale * weight;
-          const T factor = slope / total;
-          team.barrier();
-          team.each(vocabulary_size, [&](const std::int64_t v) { row[v] *= factor; });
-          team.each(columns - vocabulary_size,
-                    [&](const std::int64_t v) { row[vocabulary_size + v] = T(0); });
-          team.barrier();
-          team.once([&] { row[target] -= slope; });
+          exponentials_to_gradient(team, row, vocabulary_size, columns, target, scale * weight, total);
         } else {
           total = team.template sum<T>(
               vocabulary_size, [&](const std::int64_t v) { return exp_of_nonpositive(row[v] - largest); });

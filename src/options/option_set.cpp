@@ -32,14 +32,15 @@ std::string read_config_file(const std::filesystem::path& path) {
 OptionSet::OptionSet(std::string program, std::string summary)
     : program_(std::move(program)), summary_(std::move(summary)) {}
 
-OptionSpec& OptionSet::insert(std::string name, std::string help, std::unique_ptr<OptionValue> value) {
+OptionSpec& OptionSet::insert(const std::string& name, const std::string& help,
+                              std::unique_ptr<OptionValue> value) {
   require(find(name) == nullptr && name != "help" && name != "version" && name != "config",
           "an option's name is new: " + name);
   require(name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-.") == std::string::npos,
           "an option's name is in kebab-case: " + name);
   auto spec = std::make_unique<OptionSpec>();
-  spec->name = std::move(name);
-  spec->help = std::move(help);
+  spec->name = name;
+  spec->help = help;
   spec->group = group_;
   spec->value_name = value->placeholder();
   spec->default_texts = value->texts();

@@ -3,19 +3,22 @@
 // --config, writes the resolved values back as a config. Never prints and never exits: parse() returns or
 // throws Error(usage).
 //
-//   struct Options { std::filesystem::path model; std::int64_t micro_batch = 1; Schedule schedule =
-//   Schedule::cosine;
-//                    bool verify = false; std::vector<std::string> data; std::optional<WallTime> stop_before;
-//                    } o;
+//   struct Options {
+//     std::filesystem::path model;
+//     std::int64_t micro_batch = 1;
+//     Decay decay = Decay::cosine;
+//     bool verify = false;
+//     std::vector<std::string> data;
+//   } o;
 //   OptionSet set("sft_train", "Fine-tunes a language model on examples.");
 //   set.group("Model and data");
-//   set.add("model", o.model, "Hugging Face folder, GGUF file, run folder or checkpoint").required();
-//   set.add("data", o.data, "JSONL file; may be given several times").value_name("FILE");
+//   set.add("model", o.model, "Hugging Face folder, GGUF file or checkpoint").required();
+//   set.add("data", o.data, "JSONL file").value_name("FILE");  // a vector: repeatable
 //   set.group("Training");
-//   set.add("micro-batch", o.micro_batch, "rows a rank holds at once").range(1,
-//   65536).may_change_on_resume(); set.add_choice("schedule", o.schedule, {{"cosine", Schedule::cosine},
-//   {"linear", Schedule::linear}}, "decay"); set.add("verify", o.verify, "same bits on every mesh"); //
-//   --verify and --no-verify if (set.parse(argc, argv) == ParseAction::show_help) print(set.help());
+//   set.add("micro-batch", o.micro_batch, "rows at once").range(1, 65536).may_change_on_resume();
+//   set.add_choice("decay", o.decay, {{"cosine", Decay::cosine}, {"none", Decay::none}}, "rate");
+//   set.add("verify", o.verify, "same bits on every mesh");  // --verify and --no-verify
+//   if (set.parse(argc, argv) == ParseAction::show_help) print(set.help());
 #pragma once
 
 #include <cstdint>
@@ -124,15 +127,15 @@ class OptionSet {
   // path (repeatable). The field's present value is the default. The field must outlive the set. Names may
   // have a prefix: "policy.tp".
   template <class T>
-  Option<T> add(std::string name, T& field, std::string help) {
-    return Option<T>(insert(std::move(name), std::move(help), bind_value(field)));
+  Option<T> add(const std::string& name, T& field, const std::string& help) {
+    return Option<T>(insert(name, help, bind_value(field)));
   }
 
   // An enum by names. The order of `choices` is the order in the help.
   template <class E>
-  Option<E> add_choice(std::string name, E& field,
+  Option<E> add_choice(const std::string& name, E& field,
                        const std::vector<std::pair<std::string, std::type_identity_t<E>>>& choices,
-                       std::string help) {
+                       const std::string& help) {
     std::vector<std::string> names;
     std::vector<E> values;
     for (const auto& [choice, value] : choices) {
@@ -145,7 +148,7 @@ class OptionSet {
       return index;
     };
     auto set = [&field, values](std::size_t index) { field = values[index]; };
-    return Option<E>(insert(std::move(name), std::move(help), bind_choice(std::move(names), get, set)));
+    return Option<E>(insert(name, help, bind_choice(std::move(names), get, set)));
   }
 
   // Fills the fields. Call once. After show_help or show_version the fields hold their defaults.
@@ -181,7 +184,7 @@ class OptionSet {
   };
   using Given = std::map<std::string, GivenTexts>;
 
-  OptionSpec& insert(std::string name, std::string help, std::unique_ptr<OptionValue> value);
+  OptionSpec& insert(const std::string& name, const std::string& help, std::unique_ptr<OptionValue> value);
   const OptionSpec* find(std::string_view name) const;
   [[noreturn]] void refuse_unknown(const std::string& typed, const std::string& source) const;
   std::vector<CommandLineEntry> split(const std::vector<std::string>& arguments) const;

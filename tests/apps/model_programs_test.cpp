@@ -7,13 +7,14 @@
 
 #include "src/base/file.hpp"
 #include "tests/apps/program_runner.hpp"
+#include "tests/support/test_paths.hpp"
 
 namespace charter::apps_test {
 namespace {
 
 using testing::HasSubstr;
 
-const std::filesystem::path stories = std::filesystem::path(CHARTER_SHARED_DATA) / "stories260k";
+const std::filesystem::path stories = test::shared_data_folder() / "stories260k";
 
 TEST(ModelConvert, SafetensorsToHdf5AndBackIsBitForBit) {
   if (!std::filesystem::exists(stories)) GTEST_SKIP() << "no " << stories;

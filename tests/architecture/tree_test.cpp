@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/architecture/rules.hpp"
+#include "tests/support/test_paths.hpp"
 
 namespace charter::architecture {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::vector<SourceText>& tree() {
-  static const std::vector<SourceText> sources = read_tree(CHARTER_SOURCE_DIR);
+  static const std::vector<SourceText> sources = read_tree(test::source_folder());
   return sources;
 }
 
@@ -52,10 +53,10 @@ TEST(Tree, ModulesSayWhatIsCollective) {
 TEST(Tree, EveryFolderOfSrcAndModulesHasAShortReadme) {
   constexpr int longest_readme = 40;
   for (const char* top : {"src", "modules"}) {
-    for (const auto& entry : fs::directory_iterator(fs::path(CHARTER_SOURCE_DIR) / top)) {
+    for (const auto& entry : fs::directory_iterator(test::source_folder() / top)) {
       if (!entry.is_directory() || !fs::exists(entry.path() / "CMakeLists.txt")) continue;
       const std::string name = (fs::path(top) / entry.path().filename() / "README.md").generic_string();
-      const SourceText readme = read_source(CHARTER_SOURCE_DIR, name);
+      const SourceText readme = read_source(test::source_folder(), name);
       EXPECT_FALSE(readme.lines.empty()) << name << ":1: missing or empty";
       EXPECT_LE(readme.lines.size(), longest_readme) << name << ":" << longest_readme + 1 << ": too long";
     }

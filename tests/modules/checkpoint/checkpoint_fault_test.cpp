@@ -133,6 +133,33 @@ TEST_F(CheckpointFaultTest, AFullDiskFailsTheSaveAndKeepsTheOneBefore) {
   ::umount(disk.c_str());
 }
 
+// What was written is not what the file system kept: no call fails, only reading back tells.
+TEST_F(CheckpointFaultTest, ValuesThatTheDiskDidNotKeepAreFoundByReadingBack) {
+  std::vector<LocalBlock> blocks = owned_blocks(small_state(), 0, 1, Cut::rows, 1);
+  bool flipped = false;
+  const auto damage_first_tensor = [&] {
+    const fs::path part = folder_ / "checkpoints/step-0000000001.tmp.job/part_0000.h5";
+    const auto value = static_cast<float>(value_at(small_state()[0], 5, 1));
+    const std::string bytes = read_bytes(part);
+    const std::size_t at = bytes.find(std::string_view(reinterpret_cast<const char*>(&value), sizeof(value)));
+    if (at == std::string::npos) return;
+    flip_bit(part, static_cast<std::int64_t>(at), 0);
+    flipped = true;
+  };
+  CheckpointOptions options = small_options();
+  options.job_id = "job";
+  options.block_bytes = 64 << 10;
+  CheckpointStore store(self_, folder_.path(), options);
+  blocks.back().read = [&, read = blocks.back().read](std::int64_t first, std::span<std::byte> out) {
+    damage_first_tensor();
+    read(first, out);
+  };
+  const SaveResult result = store.save(small_contents(1), blocks);
+  ASSERT_TRUE(flipped) << "the first tensor's values were not in the file yet";
+  EXPECT_FALSE(result.committed);
+  EXPECT_THAT(result.reason, testing::HasSubstr("changed on disk"));
+}
+
 TEST_F(CheckpointFaultTest, AnOwnerThatCannotGiveItsValuesFailsTheSave) {
   CheckpointStore store(self_, folder_.path(), small_options());
   ASSERT_TRUE(save_alone(store, self_, 1, 1).committed);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/modules/checkpoint/checkpoint_test_support.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -13,6 +14,8 @@
 
 namespace charter::test {
 namespace {
+
+constexpr double step_of_values = 0.5;
 
 std::int64_t volume(const std::vector<std::int64_t>& shape) {
   return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
@@ -46,11 +49,13 @@ template <class Value>
 void fill(const TestTensor& tensor, const Rectangle& place, int salt, std::int64_t first,
           std::span<std::byte> out) {
   const std::span values(reinterpret_cast<Value*>(out.data()), out.size() / sizeof(Value));
+  const double start = value_at(tensor, 0, salt);
   for_each_run(tensor.shape, place, [&](std::int64_t in_tensor, std::int64_t in_place, std::int64_t count) {
-    for (std::int64_t i = 0; i < count; ++i) {
-      const std::int64_t at = in_place + i - first;
-      if (at < 0 || at >= std::ssize(values)) continue;
-      values[static_cast<std::size_t>(at)] = static_cast<Value>(value_at(tensor, in_tensor + i, salt));
+    const std::int64_t begin = std::max<std::int64_t>(0, first - in_place);
+    const std::int64_t end = std::min(count, first + std::ssize(values) - in_place);
+    for (std::int64_t i = begin; i < end; ++i) {
+      values[static_cast<std::size_t>(in_place + i - first)] =
+          static_cast<Value>(start + step_of_values * static_cast<double>(in_tensor + i));
     }
   });
 }
@@ -58,9 +63,8 @@ void fill(const TestTensor& tensor, const Rectangle& place, int salt, std::int64
 template <class Value>
 std::vector<Value> formula(const TestTensor& tensor, int salt) {
   std::vector<Value> values(static_cast<std::size_t>(volume(tensor.shape)));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = static_cast<Value>(value_at(tensor, static_cast<std::int64_t>(i), salt));
-  }
+  fill<Value>(tensor, {std::vector<std::int64_t>(tensor.shape.size(), 0), tensor.shape}, salt, 0,
+              std::as_writable_bytes(std::span(values)));
   return values;
 }
 
@@ -126,7 +130,7 @@ std::vector<TestTensor> small_state() {
 
 double value_at(const TestTensor& tensor, std::int64_t index, int salt) {
   const auto name = static_cast<double>(std::hash<std::string>()(tensor.group + tensor.name) % 1000);
-  return name + 0.5 * static_cast<double>(index) + 0.125 * salt;
+  return name + 0.125 * salt + step_of_values * static_cast<double>(index);
 }
 
 std::vector<LocalBlock> owned_blocks(const std::vector<TestTensor>& state, int rank, int ranks, Cut cut,

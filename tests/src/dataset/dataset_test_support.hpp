@@ -14,6 +14,7 @@
 #include "src/base/error.hpp"
 #include "src/base/file.hpp"
 #include "src/text/chat_template.hpp"
+#include "tests/support/test_paths.hpp"
 
 namespace charter {
 
@@ -59,8 +60,7 @@ Caught caught(const Call& call) {
 }
 
 inline Tokenizer tiny_world_tokenizer() {
-  const std::filesystem::path path =
-      std::filesystem::path(CHARTER_SOURCE_DIR) / "data/tiny_world/tokenizer.json";
+  const std::filesystem::path path = test::source_folder() / "data/tiny_world/tokenizer.json";
   return Tokenizer::from_json(read_file(path), path.string());
 }
 

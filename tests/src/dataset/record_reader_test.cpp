@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include "tests/src/dataset/dataset_test_support.hpp"
+#include "tests/support/test_paths.hpp"
 
 namespace charter {
 namespace {
@@ -200,7 +201,7 @@ TEST_F(RecordReaderTest, TheContentFingerprintIsOfTheTextNotOfItsCompression) {
 }
 
 TEST(RecordReaderOnSharedData, ReadsEveryRecordThereIs) {
-  const std::filesystem::path shared(CHARTER_SHARED_DATA);
+  const std::filesystem::path shared = test::shared_data_folder();
   if (!std::filesystem::exists(shared / "instructions")) GTEST_SKIP() << "no shared data";
   const auto count = [&](const char* name, RecordUse use) {
     RecordReader reader(shared / name, {use, 0});

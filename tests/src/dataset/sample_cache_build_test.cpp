@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/src/dataset/dataset_test_support.hpp"
+#include "tests/support/test_paths.hpp"
 
 namespace charter {
 namespace {
@@ -113,7 +114,7 @@ TEST_F(SampleCacheBuild, BadRecordsCountOverAllFiles) {
 
 // What `make run` starts from: a model folder whose own files say how its messages are rendered.
 TEST_F(SampleCacheBuild, TheTinyWorldIsACompleteModelFolderWithItsData) {
-  const std::filesystem::path world = std::filesystem::path(CHARTER_SOURCE_DIR) / "data/tiny_world";
+  const std::filesystem::path world = test::source_folder() / "data/tiny_world";
   const TextSettings settings =
       text_settings_of(read_text_files(world), read_file(world / "config.json"), tokenizer);
   chat = ChatTemplate::choose("auto", settings, tokenizer);

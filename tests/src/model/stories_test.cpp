@@ -13,11 +13,12 @@
 #include "src/model/sequence_decoder.hpp"
 #include "src/model/weight_map.hpp"
 #include "src/storage/model_source.hpp"
+#include "tests/support/test_paths.hpp"
 
 namespace charter {
 namespace {
 
-const std::filesystem::path stories = std::filesystem::path(CHARTER_SHARED_DATA) / "stories260k";
+const std::filesystem::path stories = test::shared_data_folder() / "stories260k";
 
 std::int32_t most_likely(const std::vector<float>& logits) {
   return static_cast<std::int32_t>(std::ranges::max_element(logits) - logits.begin());

@@ -17,6 +17,7 @@
 
 #include "src/base/error.hpp"
 #include "src/storage/tensor_source.hpp"
+#include "tests/support/test_paths.hpp"
 
 namespace charter {
 
@@ -80,7 +81,7 @@ class FileSizeLimit {
   void (*handler_)(int) = nullptr;
 };
 
-inline const std::filesystem::path shared_data = CHARTER_SHARED_DATA;
+inline const std::filesystem::path shared_data = test::shared_data_folder();
 
 template <class Action>
 void expect_error(ExitCode code, const std::vector<std::string>& fragments, const Action& action) {

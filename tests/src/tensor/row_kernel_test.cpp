@@ -40,11 +40,11 @@ void row_sums(ExecutionQueue& queue, std::int64_t rows, const float* x, std::int
 
 void row_maxima(ExecutionQueue& queue, std::int64_t rows, const float* x, std::int64_t columns,
                 float* maxima) {
+  constexpr float least = -std::numeric_limits<float>::infinity();
   for_each_row(
       queue, "charter::row_maxima", rows, CHARTER_LAMBDA(const RowTeam& team, const std::int64_t row) {
         const float* from = x + row * columns;
-        const float largest = team.max(columns, -std::numeric_limits<float>::infinity(),
-                                       [&](const std::int64_t i) { return from[i]; });
+        const float largest = team.max(columns, least, [&](const std::int64_t i) { return from[i]; });
         team.once([&] { maxima[row] = largest; });
       });
 }

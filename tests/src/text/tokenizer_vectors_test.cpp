@@ -12,6 +12,7 @@
 #include "src/text/tokenizer.hpp"
 #include "src/text/tokenizer_files.hpp"
 #include "src/text/tokenizer_json.hpp"
+#include "tests/support/test_paths.hpp"
 
 namespace charter {
 namespace {
@@ -20,7 +21,7 @@ using Ids = std::vector<TokenId>;
 using std::filesystem::path;
 
 path shared(const char* name) {
-  return path(CHARTER_SHARED_DATA) / name;
+  return test::shared_data_folder() / name;
 }
 
 class RealTokenizer : public testing::Test {
