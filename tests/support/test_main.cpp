@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // main() of every one-process test: Kokkos lives for the whole run.
-#include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>
+
+#include <Kokkos_Core.hpp>
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
