@@ -122,7 +122,8 @@ ExitCode plan_fine_tuning(const Communicator& world, const OptionSet& set, const
     for (int rank = 0; rank < dp; ++rank) uses.push_back(plan_pool(options, config, data, rank, dp));
     const ParameterList list = list_parameters(config);
     const std::string text = fmt::format(
-        "{}\nmodel: {}, {} parameters\ndata: {}\nsteps: {}\nmesh: dp {}\n\n{}pool peak of rank 0: {} bytes\nOutside the pool come "
+        "{}\nmodel: {}, {} parameters\ndata: {}\nsteps: {}\nmesh: dp {}\n\n{}pool peak of rank 0: {} "
+        "bytes\nOutside the pool come "
         "libraries, the heap and "
         "MPI's buffers: usually 0.1 to 0.3 GiB.\n{}",
         set.write_config_ini(), to_string(config.architecture),

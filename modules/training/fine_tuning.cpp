@@ -109,6 +109,27 @@ void introduce_run(const Start& start, const TrainingOptions& options, const Tra
                        options.verify ? "order-fixed arithmetic (--verify)" : "fast arithmetic"));
   log_info(fmt::format("data: {}; {} samples to train on, {} held out; {} steps", describe(data.statistics),
                        data.split.training_size(), data.split.validation_size(), data.total_steps));
+  if (options.data_weight.empty()) return;
+  for (std::size_t file = 0; file < options.data.size(); ++file) {
+    log_info(fmt::format("data: {}: {} samples, weight {}: {} in an epoch", options.data[file].string(),
+                         data.samples_by_file[file], options.data_weight[file],
+                         data.order.mixture().epoch_size_of(file)));
+  }
+}
+
+// A run goes on with the samples it began with: a cache made anew from changed files is not that.
+void check_same_data(RunProgress& progress, const SampleStore& store, const TrainingOptions& options) {
+  const std::string now = store.fingerprint().hex();
+  if (progress.step > 0 && progress.data_fingerprint != now) {
+    fail(
+        ExitCode::bad_input,
+        fmt::format("{}{}: is not the data that this run began with: its samples have fingerprint {}, those "
+                    "of the checkpoint {}. Restore the file, or start another run folder from the checkpoint "
+                    "with --model",
+                    options.data.front().string(), options.data.size() > 1 ? " or another --data file" : "",
+                    now, progress.data_fingerprint));
+  }
+  progress.data_fingerprint = now;
 }
 
 ExitCode train(Session& session, const TrainingOptions& options, const Mesh& mesh, bool has_checkpoints,
@@ -148,6 +169,7 @@ ExitCode train(Session& session, const TrainingOptions& options, const Mesh& mes
   const ModelConfig& config = start->trained->model.config;
   const TrainingData data =
       open_training_data(world, options, config, start->files, options.run_dir / "cache" / "train.cache");
+  check_same_data(start->progress, data.store, options);
   introduce_run(*start, options, data);
   const TrainingParts parts{
       options,      mesh,        queue,  start->trained->model, start->trained->optimizer, data,

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 
 #include "src/base/json.hpp"
 
@@ -19,6 +20,7 @@ struct RunProgress {
   bool finished = false;  // reached the end that was asked for
   double last_loss = std::numeric_limits<double>::quiet_NaN();
   std::optional<double> best_eval_loss;  // of saved checkpoints
+  std::string data_fingerprint;          // of all tokenised samples (dataset/sample_store.hpp)
 
   Json to_json() const;
   // Throws bad_input starting with `where`.

@@ -9,10 +9,10 @@
 
 #include "modules/data_parallel/gradient_reducer.hpp"
 #include "modules/pipeline_parallel/action.hpp"
-#include "src/model/model_state.hpp"
 #include "modules/training/optimizer.hpp"
 #include "src/dataset/data_order.hpp"
 #include "src/dataset/step_plan.hpp"
+#include "src/model/model_state.hpp"
 
 namespace charter {
 

@@ -6,8 +6,8 @@
 
 #include "modules/checkpoint/checkpoint_reader.hpp"
 #include "modules/checkpoint/local_block.hpp"
-#include "src/model/model_state.hpp"
 #include "modules/training/optimizer.hpp"
+#include "src/model/model_state.hpp"
 
 namespace charter {
 

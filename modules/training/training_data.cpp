@@ -74,7 +74,15 @@ TrainingData open_training_data(const Communicator& world, const TrainingOptions
     const std::int64_t held_out =
         options.validation_fraction > 0 ? validation_count(store.size(), options.validation_fraction) : 0;
     const DataSplit split(store.size(), held_out, options.seed);
-    TrainingData data{store, split, DataOrder(store, split, options.seed), statistics_of(*opened),
+    const std::vector<std::int64_t> by_file = samples_by_file(*opened);
+    DataMixture mixture = options.data_weight.empty()
+                              ? DataMixture(split)
+                              : DataMixture(split, by_file, options.data_weight, options.seed);
+    TrainingData data{store,
+                      split,
+                      DataOrder(store, split, options.seed, std::move(mixture)),
+                      statistics_of(*opened),
+                      by_file,
                       options.global_batch};
     const std::int64_t epochs = options.epochs.value_or(options.max_steps ? 0 : 1);
     data.end_cursor = epochs > 0 ? data.order.end_of(epochs) : std::numeric_limits<std::int64_t>::max();

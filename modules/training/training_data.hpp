@@ -18,6 +18,7 @@ struct TrainingData {
   DataSplit split;
   DataOrder order;
   DatasetStatistics statistics;
+  std::vector<std::int64_t> samples_by_file;  // held-out ones included
   BatchSize batch_size;
   std::int64_t end_cursor = 0;   // training ends when so many samples are consumed
   std::int64_t total_steps = 0;  // optimizer steps from the very start to the end

@@ -157,7 +157,7 @@ void TrainingLoop::report(const GlobalBatch& batch, const StepPlan& plan, const 
                       options.decay_steps, options.minimum_rate_ratio},
                      progress_.step - 1)},
       {"epoch",
-       static_cast<double>(progress_.cursor) / static_cast<double>(parts_.data.split.training_size())},
+       static_cast<double>(progress_.cursor) / static_cast<double>(parts_.data.order.mixture().epoch_size())},
       {"samples", progress_.cursor},
       {"num_tokens", progress_.input_tokens},
       {"loss_tokens", plan.loss_tokens},
@@ -214,7 +214,6 @@ void TrainingLoop::save(std::optional<double> eval_loss) {
   CheckpointContents contents;
   contents.step = progress_.step;
   contents.training_state = progress_.to_json();
-  contents.training_state["data_fingerprint"] = parts_.data.store.fingerprint().hex();
   contents.files = parts_.files.files;
   contents.loss = eval_loss.value_or(progress_.last_loss);
   const Communicator& world = parts_.mesh.world();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "modules/training/training_options.hpp"
 
+#include <fmt/format.h>
+
 #include "src/base/error.hpp"
 
 namespace charter {
@@ -19,6 +21,10 @@ void add_model_and_data(OptionSet& set, TrainingOptions& o) {
           "how messages become text: auto (the model's own), chatml, human-assistant");
   set.add("data", o.data, "JSONL, JSON array or .txt file, .gz or not; may be given several times")
       .required();
+  set.add("data-weight", o.data_weight,
+          "how often an epoch shows each sample of a --data file (0.5: a new half of them each epoch); given "
+          "once for every --data, in the same order")
+      .above(0.0, 1e6);
   set.add("max-length", o.max_length, "longest sample").range(1, most_tokens).unit("tokens");
   set.add_choice("long", o.long_policy,
                  {{"truncate", LongPolicy::truncate},
@@ -140,6 +146,10 @@ void add_training_options(OptionSet& set, TrainingOptions& options) {
 }
 
 void check_training_options(const OptionSet& set, const TrainingOptions& options) {
+  if (!options.data_weight.empty() && options.data_weight.size() != options.data.size()) {
+    set.refuse("data-weight", fmt::format("there are {} weights for {} --data files; give one for each",
+                                          options.data_weight.size(), options.data.size()));
+  }
   if (options.eval_every > 0 && options.validation_fraction == 0.0) {
     set.refuse("eval-every", "there is nothing to evaluate; give --validation-fraction as well");
   }

@@ -27,6 +27,7 @@ struct TrainingOptions {
   std::string chat_template = "auto";
 
   std::vector<std::filesystem::path> data;
+  std::vector<double> data_weight;  // by file of `data`; empty: all 1
   std::int64_t max_length = 1024;
   LongPolicy long_policy = LongPolicy::truncate;
   LossOn loss_on = LossOn::completions;

@@ -7,19 +7,22 @@
 namespace charter {
 
 DataOrder::DataOrder(SampleStore store, const DataSplit& split, std::uint64_t seed)
-    : store_(std::move(store)), split_(split), seed_(seed) {
+    : DataOrder(std::move(store), split, seed, DataMixture(split)) {}
+
+DataOrder::DataOrder(SampleStore store, const DataSplit& split, std::uint64_t seed, DataMixture mixture)
+    : store_(std::move(store)), split_(split), mixture_(std::move(mixture)), seed_(seed) {
   require(split_.training_size() + split_.validation_size() == store_.size(), "a split is of its own store");
 }
 
 std::int64_t DataOrder::sample(std::int64_t cursor) const {
   require(cursor >= 0, "a data cursor is not negative");
-  const std::int64_t n = split_.training_size();
+  const std::int64_t n = mixture_.epoch_size();
   const Permutation of_epoch(n, seed_, Purpose::data_order, static_cast<std::uint64_t>(cursor / n));
-  return split_.training_sample(of_epoch(cursor % n));
+  return mixture_.sample(cursor / n, of_epoch(cursor % n));
 }
 
 std::int64_t DataOrder::end_of(std::int64_t epochs) const {
-  return checked_mul(epochs, split_.training_size(), "samples of all epochs", ExitCode::configuration);
+  return checked_mul(epochs, mixture_.epoch_size(), "samples of all epochs", ExitCode::configuration);
 }
 
 void DataOrder::append(GlobalBatch& batch, std::int64_t sample) const {

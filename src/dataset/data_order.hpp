@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "src/base/batch_size.hpp"
+#include "src/dataset/data_mixture.hpp"
 #include "src/dataset/data_split.hpp"
 #include "src/dataset/sample_store.hpp"
 
@@ -23,13 +24,16 @@ struct GlobalBatch {
 
 class DataOrder {
  public:
-  // Throws internal when split and store differ in size.
+  // Every training sample once an epoch. Throws internal when split and store differ in size.
   DataOrder(SampleStore store, const DataSplit& split, std::uint64_t seed);
+  // As the mixture shows them.
+  DataOrder(SampleStore store, const DataSplit& split, std::uint64_t seed, DataMixture mixture);
 
-  // The index in the store of the sample that cursor c stands for: epoch c / n, place c mod n of n training
-  // samples.
+  // The index in the store of the sample that cursor c stands for: epoch c / n, place c mod n of the n that
+  // an epoch shows.
   std::int64_t sample(std::int64_t cursor) const;
-  std::int64_t epoch(std::int64_t cursor) const { return cursor / split_.training_size(); }
+  std::int64_t epoch(std::int64_t cursor) const { return cursor / mixture_.epoch_size(); }
+  const DataMixture& mixture() const { return mixture_; }
   // The cursor after `epochs` whole epochs. Throws configuration when it does not fit 64 bits.
   std::int64_t end_of(std::int64_t epochs) const;
 
@@ -45,6 +49,7 @@ class DataOrder {
 
   SampleStore store_;
   DataSplit split_;
+  DataMixture mixture_;
   std::uint64_t seed_;
 };
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/dataset/sample_cache_build.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "src/base/checked_math.hpp"
 #include "src/base/error.hpp"
 #include "src/dataset/record_reader.hpp"
 
@@ -153,6 +155,24 @@ SampleCache open_or_build_sample_cache(const std::filesystem::path& cache, const
 DatasetStatistics statistics_of(const SampleCache& cache) {
   const bool stored = cache.description.contains("statistics");
   return statistics_from_json(stored ? cache.description["statistics"] : Json(), "sample cache");
+}
+
+std::vector<std::int64_t> samples_by_file(const SampleCache& cache) {
+  std::vector<std::int64_t> samples;
+  std::int64_t sum = 0;
+  try {
+    for (const Json& file : cache.description.at("files")) {
+      samples.push_back(file.at("samples").get<std::int64_t>());
+      sum = checked_add(sum, samples.back(), "samples of all files", ExitCode::bad_input);
+    }
+  } catch (const Json::exception& error) {
+    fail(ExitCode::bad_input, fmt::format("sample cache: its list of files is damaged: {}", error.what()));
+  }
+  if (sum != cache.store.size() || std::ranges::any_of(samples, [](std::int64_t n) { return n < 0; })) {
+    fail(ExitCode::bad_input, fmt::format("sample cache: its files are said to have {} samples, it holds {}",
+                                          sum, cache.store.size()));
+  }
+  return samples;
 }
 
 }  // namespace charter

@@ -34,4 +34,7 @@ SampleCache open_or_build_sample_cache(const std::filesystem::path& cache, const
 // The counts stored in an open cache. Throws bad_input.
 DatasetStatistics statistics_of(const SampleCache& cache);
 
+// The samples that each data file gave, in the order of the request. Throws bad_input.
+std::vector<std::int64_t> samples_by_file(const SampleCache& cache);
+
 }  // namespace charter

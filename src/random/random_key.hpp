@@ -21,6 +21,7 @@ enum class Purpose : std::uint32_t {
   sampling = 5,
   principle_choice = 6,
   testing = 7,
+  data_mixture = 8,
 };
 
 struct RandomKey {

@@ -109,6 +109,39 @@ TEST_F(SftTrain, MoreRanksThanSamplesInABatch) {
   EXPECT_EQ(finished.exit_code, 0) << finished.output;
 }
 
+TEST_F(SftTrain, WeightsOfDataFilesDecideHowOftenAnEpochShowsThem) {
+  write_ragged_data(folder_.path() / "five.jsonl", 5);
+  const std::vector<std::string> weighted{
+      "--data", path("five.jsonl"), "--data", path("data.jsonl"), "--data-weight",
+      "3",      "--data-weight",    "0.5"};
+  std::vector<std::string> all{
+      "--model",        path("model"), "--random-start", "--run-dir", path("run"), "--max-length", "64",
+      "--global-batch", "6",           "--epochs",       "2"};
+  all.insert(all.end(), weighted.begin(), weighted.end());
+  const Finished finished = run(2, "sft_train", all);
+  ASSERT_EQ(finished.exit_code, 0) << finished.output;
+  // 3 x 5 and half of 37: 34 an epoch.
+  EXPECT_EQ(metrics(path("run"), "loss").rbegin()->second.at("samples"), 68);
+  EXPECT_THAT(finished.output, HasSubstr("37 samples, weight 0.5: 19 in an epoch"));
+  all.resize(all.size() - 2);
+  const Finished one_missing = run(2, "sft_train", all);
+  EXPECT_EQ(one_missing.exit_code, 64) << one_missing.output;
+  EXPECT_THAT(one_missing.output, HasSubstr("1 weights for 2 --data files"));
+}
+
+TEST_F(SftTrain, DataThatChangedSinceTheRunBeganIsRefused) {
+  ASSERT_EQ(run(1, "sft_train", arguments("run", {"--max-steps", "2"})).exit_code, 0);
+  write_ragged_data(folder_.path() / "data.jsonl", 38);
+  const Finished with_cache = run(2, "sft_train", arguments("run", {"--max-steps", "4"}));
+  EXPECT_EQ(with_cache.exit_code, 65) << with_cache.output;
+  EXPECT_THAT(with_cache.output, HasSubstr("data.jsonl: is not the data"));
+  // The cache is a copy that may be deleted: what a checkpoint knows of its data remains.
+  std::filesystem::remove_all(folder_.path() / "run/cache");
+  const Finished without_cache = run(2, "sft_train", arguments("run", {"--max-steps", "4"}));
+  EXPECT_EQ(without_cache.exit_code, 65) << without_cache.output;
+  EXPECT_THAT(without_cache.output, HasSubstr("is not the data that this run began with"));
+}
+
 TEST_F(SftTrain, AFinishedRunStartedAgainEndsAtOnce) {
   ASSERT_EQ(run(2, "sft_train", arguments("run", {"--max-steps", "2"})).exit_code, 0);
   const auto before = fingerprints(path("run"), 2);
