@@ -9,7 +9,7 @@ endfunction()
 function(charter_program name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE charter_flags ${ARG_LINKS})
+  target_link_libraries(${name} PRIVATE charter_flags charter_cpu_check ${ARG_LINKS})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 endfunction()
 

@@ -32,7 +32,8 @@ struct CheckpointOptions {
   int keep = 3;     // newest verified checkpoints kept; at least 2
   int writers = 1;  // number of part files, each written by one rank; free of the mesh
   // The longest a save or a load may wait for another rank before the job ends with exit code 79 (the
-  // watchdog's deadline for these phases; 0: its ordinary one).
+  // watchdog's deadline for these phases): at least this, and more for many bytes (deadline_for). 0: the
+  // watchdog's ordinary one.
   std::chrono::milliseconds deadline{0};
   ReadBack read_back = ReadBack::full;
   std::int64_t block_bytes = std::int64_t{64}

@@ -152,8 +152,7 @@ void CheckpointReader::read_range(const std::string& group, const std::string& n
 void CheckpointReader::verify_blocks(int share, int shares) const {
   require(share >= 0 && share < shares, "a share is one of the shares");
   blocks_->drop_caches();
-  std::int64_t total = 0;
-  for (const StoredTensor& stored : manifest_->tensors) total += stored.bytes();
+  const std::int64_t total = manifest_->tensor_bytes();
   // Consecutive stretches of all bytes, in the order of the parts, so that each rank reads few files from
   // front to back.
   std::vector<std::pair<const StoredTensor*, const StoredBlock*>> all;

@@ -79,6 +79,8 @@ std::optional<CheckpointReader> CheckpointStore::open_newest(
     if (candidate.empty()) return std::nullopt;
     CheckpointReader reader =
         together(comm_, "opening a checkpoint", [&] { return reader_of(candidate, catalogue_); });
+    const ScopedPhase reading(comm_.log(), "reading a checkpoint",
+                              deadline_for(reader.manifest().tensor_bytes()));
     try {
       use(reader);
       restarted_from_ = reader.step();
@@ -133,6 +135,8 @@ CheckpointReader CheckpointStore::open(std::int64_t step) {
   });
   CheckpointReader reader =
       together(comm_, "opening a checkpoint", [&] { return reader_of(candidate, catalogue_); });
+  const ScopedPhase reading(comm_.log(), "verifying a checkpoint",
+                            deadline_for(reader.manifest().tensor_bytes()));
   verify(comm_, reader);
   restarted_from_ = reader.step();
   is_verified_[reader.step()] = true;

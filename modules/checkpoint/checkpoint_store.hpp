@@ -96,6 +96,8 @@ class CheckpointStore {
   void set_aside_abandoned(std::int64_t step) const;
   void apply_retention(int keep) const;
   bool is_verified(std::int64_t step) const;
+  // How long a save or a load of so many bytes may wait for another rank.
+  std::chrono::milliseconds deadline_for(std::int64_t bytes) const;
 
   const Communicator& comm_;
   CheckpointCatalogue catalogue_;

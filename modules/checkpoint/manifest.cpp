@@ -53,6 +53,12 @@ std::int64_t StoredTensor::bytes() const {
   return bytes_of(type, elements());
 }
 
+std::int64_t CheckpointManifest::tensor_bytes() const {
+  std::int64_t bytes = 0;
+  for (const StoredTensor& tensor : tensors) bytes += tensor.bytes();
+  return bytes;
+}
+
 const StoredTensor* CheckpointManifest::find(std::string_view group, std::string_view name) const {
   const auto key = std::pair(group, name);
   const auto at =

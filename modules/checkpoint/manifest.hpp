@@ -75,6 +75,8 @@ struct CheckpointManifest {
 
   // Null when there is none.
   const StoredTensor* find(std::string_view group, std::string_view name) const;
+  // Of all tensors together.
+  std::int64_t tensor_bytes() const;
 };
 
 // The file's text, one tensor a line, ended by the XXH3-128 of all that stands before it.

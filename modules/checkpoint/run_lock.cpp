@@ -122,6 +122,9 @@ RunLock::Attempt RunLock::take_over(StealLock steal) {
   if (!holder && lock == FileLock::got) state = HolderState::dead;
   if (state == HolderState::alive) refuse(path_, holder, "wait until it ends, or stop it");
   if (lock == FileLock::held_by_other && state == HolderState::dead) state = HolderState::unknown;
+  // A scheduler runs one incarnation of a job at a time: requeued on another node, it finds its own lock.
+  const bool is_own_job = holder && !holder->job.empty() && holder->job == this_process().job;
+  if (state == HolderState::unknown && lock == FileLock::got && is_own_job) state = HolderState::dead;
   if (state == HolderState::unknown) {
     if (steal == StealLock::no) {
       refuse(path_, holder,

@@ -56,7 +56,8 @@ CheckpointManifest begin_manifest(const Communicator& comm, const FolderKind& ki
   return manifest;
 }
 
-// Every rank reads a share of what other ranks, on another node where there is one, have written.
+// Every rank reads a share. Where parts have writers on several nodes, most of it comes from another node;
+// caches are dropped before.
 void read_back(const Communicator& comm, const std::filesystem::path& folder, const std::string& text) {
   together(comm, "reading the checkpoint back", [&] {
     const CheckpointReader reader(folder, parse_manifest(text, (folder / manifest_file).string()));

@@ -28,7 +28,6 @@ bool is_survivable(ExitCode code) {
 }  // namespace
 
 SaveResult CheckpointStore::save(const CheckpointContents& contents, std::span<const LocalBlock> blocks) {
-  const ScopedPhase phase(comm_.log(), "saving a checkpoint", options_.deadline);
   const IgnoreFileSizeSignal ignore_signal;
   const auto start = std::chrono::steady_clock::now();
   const auto step = std::stoll(
@@ -40,6 +39,7 @@ SaveResult CheckpointStore::save(const CheckpointContents& contents, std::span<c
     return result;
   }
   result.bytes = total_bytes(comm_, blocks);
+  const ScopedPhase phase(comm_.log(), "saving a checkpoint", deadline_for(result.bytes));
   std::filesystem::path in_flight;
   try {
     in_flight = agree_on_text(comm_, "making room for a checkpoint", [&] {
@@ -67,6 +67,12 @@ SaveResult CheckpointStore::save(const CheckpointContents& contents, std::span<c
   result.committed = true;
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
+}
+
+// Written and read back at a rate that a busy file system still reaches through one writer.
+std::chrono::milliseconds CheckpointStore::deadline_for(std::int64_t bytes) const {
+  constexpr std::int64_t slowest_bytes_per_ms = 25'000;
+  return std::max(options_.deadline, std::chrono::milliseconds(bytes / slowest_bytes_per_ms));
 }
 
 // Rank 0. Where space is short, older checkpoints beyond the two that always stay are given up first.

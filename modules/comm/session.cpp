@@ -104,6 +104,12 @@ Session::~Session() {
   log_->exit(ticket);
 }
 
+void Session::check_collectives(bool on) {
+  CommSettings settings = world_->settings();
+  settings.check_collectives = on;
+  world_->set_settings(settings);
+}
+
 std::string Session::library() const {
   return library_version();
 }
@@ -140,6 +146,8 @@ int Session::run(const std::function<ExitCode()>& program) {
     std::this_thread::sleep_for(reporter_head_start);
     abort_job(failure.code, failure.message);
   }
+  // Most errors that nobody agreed on befall all ranks alike: rank 0 prints, and its abort ends the others.
+  if (world_->rank() != 0) std::this_thread::sleep_for(reporter_head_start);
   if (world_->rank() == 0) {
     log_error(failure.message);
   } else {

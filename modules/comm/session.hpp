@@ -31,6 +31,9 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   const Communicator& world() const { return *world_; }
+  // Local; the same on all ranks, before groups are split off. --check-collectives: compare the arguments of
+  // all ranks before each blocking collective.
+  void check_collectives(bool on);
   // Several threads may communicate at the same time, each on its own communicator.
   bool threads_multiple() const { return threads_multiple_; }
   // The same text on all ranks, different for each job: marks files that belong to this run only.

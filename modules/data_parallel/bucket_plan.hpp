@@ -17,8 +17,8 @@ struct Bucket {
   std::vector<ParameterId> parameters;
 };
 
-// A bucket closes when it has at least `bucket_elements`; a larger parameter is a bucket of its own. Frozen
-// parameters are in no bucket and end one.
+// A bucket closes when it has at least `bucket_elements`; a larger parameter closes the one
+// it joins. Frozen parameters are in no bucket and end one.
 std::vector<Bucket> plan_buckets(const ParameterList& list, const ParameterLayout& layout,
                                  std::int64_t bucket_elements);
 

@@ -116,8 +116,8 @@ ExitCode plan_fine_tuning(const Communicator& world, const OptionSet& set, const
     const OpenedModel opened = open_model_on_rank_0(alone, options.model, options.random_start);
     const ModelConfig config = ModelConfig::from_json(opened.files.config_json(), "config.json");
     const TemporaryFolder folder;
-    const TrainingData data =
-        open_training_data(alone, options, config, opened.files, folder.path() / "train.cache");
+    const TrainingData data = open_training_data(alone, options, config, opened.files,
+                                                 folder.path() / "train.cache", StaleCache::refuse);
     std::vector<PoolUse> uses;
     for (int rank = 0; rank < dp; ++rank) uses.push_back(plan_pool(options, config, data, rank, dp));
     const ParameterList list = list_parameters(config);

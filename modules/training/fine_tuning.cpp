@@ -7,42 +7,16 @@
 
 #include "modules/comm/agreement.hpp"
 #include "modules/comm/signals.hpp"
-#include "modules/topology/mesh_table.hpp"
-#include "modules/topology/node_layout.hpp"
 #include "modules/training/dry_run.hpp"
+#include "modules/training/machine_introduction.hpp"
 #include "modules/training/run_folder.hpp"
 #include "modules/training/training_checkpoint.hpp"
 #include "modules/training/training_loop.hpp"
 #include "src/base/log.hpp"
-#include "src/blas/gemm.hpp"
-#include "src/blas/rate_check.hpp"
-#include "src/kernels/attention.hpp"
 #include "src/report/format_units.hpp"
-#include "src/tensor/compute_session.hpp"
 
 namespace charter {
 namespace {
-
-// Ranks, threads, libraries: said once at the start. Returns the measured rate of matrix products.
-double introduce_machine(const Session& session, const TrainingOptions& options, const MeshShape& shape) {
-  const NodeLayout layout = find_node_layout(session.world());
-  const int own = layout.places[static_cast<std::size_t>(session.world().rank())].threads;
-  blas::set_threads(options.threads > 0 ? options.threads : own);
-  log_info(mesh_table(shape, layout));
-  log_info(fmt::format("{}; {}; {}; {}; {} of matrix products in each rank", session.library(),
-                       ComputeSession::description(), blas::backend_description(),
-                       kernels::attention_implementation_name(),
-                       blas::threads() == 1 ? "1 thread" : fmt::format("{} threads", blas::threads())));
-  MemoryPool pool(MemoryPool::Mode::run);
-  ExecutionQueue queue(pool, Arithmetic::fast);
-  const blas::RateCheck rate = blas::check_product_rate(queue);
-  if (rate.sane) {
-    log_info(rate.message);
-  } else {
-    log_warning(rate.message);
-  }
-  return rate.library_gflops;
-}
 
 // A model with its optimizer, on this rank's device.
 struct Trained {
@@ -96,9 +70,9 @@ Start start_afresh(const Communicator& world, ExecutionQueue& queue, const Train
 }
 
 // A run that reached its end, started again with the same end, has nothing to do: found before any tensor is
-// read.
+// read. Where epochs are the end, the data tells (TrainingLoop).
 bool is_finished(const TrainingOptions& options, const RunProgress& progress) {
-  return progress.finished && (!options.max_steps || progress.step >= *options.max_steps) && !options.epochs;
+  return progress.finished && options.max_steps && progress.step >= *options.max_steps;
 }
 
 void introduce_run(const Start& start, const TrainingOptions& options, const TrainingData& data) {
@@ -118,9 +92,11 @@ void introduce_run(const Start& start, const TrainingOptions& options, const Tra
 }
 
 // A run goes on with the samples it began with: a cache made anew from changed files is not that.
-void check_same_data(RunProgress& progress, const SampleStore& store, const TrainingOptions& options) {
+void check_same_data(const Communicator& world, RunProgress& progress, const SampleStore& store,
+                     const TrainingOptions& options) {
   const std::string now = store.fingerprint().hex();
-  if (progress.step > 0 && progress.data_fingerprint != now) {
+  together(world, "comparing the data with the checkpoint's", [&] {
+    if (progress.step == 0 || progress.data_fingerprint == now) return;
     fail(
         ExitCode::bad_input,
         fmt::format("{}{}: is not the data that this run began with: its samples have fingerprint {}, those "
@@ -128,56 +104,102 @@ void check_same_data(RunProgress& progress, const SampleStore& store, const Trai
                     "with --model",
                     options.data.front().string(), options.data.size() > 1 ? " or another --data file" : "",
                     now, progress.data_fingerprint));
-  }
+  });
   progress.data_fingerprint = now;
 }
 
-ExitCode train(Session& session, const TrainingOptions& options, const Mesh& mesh, bool has_checkpoints,
-               double gflops) {
+std::string settings_of(const CheckpointReader& reader) {
+  const Json& state = reader.training_state();
+  if (!state.contains("settings") || !state["settings"].is_string()) {
+    fail(ExitCode::bad_input,
+         fmt::format("{}: holds no settings of a run; start from it with --model", reader.folder().string()));
+  }
+  return state["settings"].get<std::string>();
+}
+
+// Where a run stands, if it stands anywhere yet.
+struct Found {
+  std::optional<Start> start;             // none: finished, or to be started afresh
+  std::optional<std::int64_t> restarted;  // the step of its own checkpoint
+  bool finished = false;
+};
+
+// From the newest checkpoint of the run folder, else from --resume PATH.
+Found find_start(const Communicator& world, ExecutionQueue& queue, const OptionSet& set,
+                 const TrainingOptions& options, bool has_checkpoints, CheckpointStore& checkpoints) {
+  Found found;
+  if (has_checkpoints) {
+    found.restarted = checkpoints.restore([&](const CheckpointReader& reader) {
+      const RunProgress progress = RunProgress::from_json(reader.training_state(), reader.folder().string());
+      found.finished = is_finished(options, progress);
+      found.start.reset();
+      if (!found.finished) found.start.emplace(start_from(world, queue, options, reader));
+    });
+  } else if (options.resume != "auto" && options.resume != "never") {
+    const CheckpointReader reader = together(world, "opening --resume", [&] {
+      CheckpointReader opened = read_checkpoint_folder(options.resume);
+      refuse_changed_settings(set, settings_of(opened), options.resume);
+      return opened;
+    });
+    found.start.emplace(start_from(world, queue, options, reader));
+  }
+  return found;
+}
+
+// An error that all ranks agreed on is an end by the run's own will: only a death counts as a restart.
+ExitCode run_to_its_end(TrainingLoop& loop, CheckpointStore& checkpoints) {
+  try {
+    const ExitCode code = loop.run();
+    checkpoints.end_run();
+    return code;
+  } catch (const AgreedError&) {
+    try {
+      checkpoints.end_run();
+    } catch (const AgreedError& error) {
+      log_error(error.what());  // a full disk, say; the first error is the one that counts
+    }
+    throw;
+  }
+}
+
+// What a run stands on besides its options.
+struct Ground {
+  const Mesh& mesh;
+  bool has_checkpoints;
+  double peak_gflops;
+  std::int64_t pool_limit;
+};
+
+ExitCode train(Session& session, const OptionSet& set, const TrainingOptions& options, const Ground& ground) {
   const Communicator& world = session.world();
   CheckpointOptions keeping;
   keeping.keep = options.keep;
-  keeping.writers = std::min(options.checkpoint_writers, world.size());
+  keeping.writers = options.checkpoint_writers;
   keeping.job_id = session.job_token();
   CheckpointStore checkpoints(world, options.run_dir, keeping);
 
   const ProcessMemory memory_at_start = process_memory();
-  MemoryPool pool(MemoryPool::Mode::run);
+  MemoryPool pool(MemoryPool::Mode::run, ground.pool_limit);
   ExecutionQueue queue(pool, options.verify ? Arithmetic::order_fixed : Arithmetic::fast);
-  std::optional<Start> start;
-  std::optional<std::int64_t> restarted;
-  bool finished = false;
-  if (has_checkpoints) {
-    restarted = checkpoints.restore([&](const CheckpointReader& reader) {
-      const RunProgress progress = RunProgress::from_json(reader.training_state(), reader.folder().string());
-      finished = is_finished(options, progress);
-      start.reset();
-      if (!finished) start.emplace(start_from(world, queue, options, reader));
-    });
-  } else if (options.resume != "auto" && options.resume != "never") {
-    const CheckpointReader reader =
-        together(world, "opening --resume", [&] { return read_checkpoint_folder(options.resume); });
-    start.emplace(start_from(world, queue, options, reader));
-  }
-  if (finished) {
+  Found found = find_start(world, queue, set, options, ground.has_checkpoints, checkpoints);
+  if (found.finished) {
     log_info("this run has reached its end; raise --max-steps to train on");
     return ExitCode::done;
   }
-  if (!start) start.emplace(start_afresh(world, queue, options));
-  checkpoints.begin_run(restarted);
-
-  const ModelConfig& config = start->trained->model.config;
-  const TrainingData data =
-      open_training_data(world, options, config, start->files, options.run_dir / "cache" / "train.cache");
-  check_same_data(start->progress, data.store, options);
-  introduce_run(*start, options, data);
+  Start start = found.start ? std::move(*found.start) : start_afresh(world, queue, options);
+  const bool begins = start.progress.step == 0;
+  const TrainingData data = open_training_data(world, options, start.trained->model.config, start.files,
+                                               options.run_dir / "cache" / "train.cache",
+                                               begins ? StaleCache::rebuild : StaleCache::refuse);
+  check_same_data(world, start.progress, data.store, options);
+  introduce_run(start, options, data);
+  const std::string settings = set.write_config_ini();
   const TrainingParts parts{
-      options,      mesh,        queue,  start->trained->model, start->trained->optimizer, data,
-      start->files, checkpoints, gflops, memory_at_start};
-  TrainingLoop loop(parts, start->progress);
-  const ExitCode code = loop.run();
-  checkpoints.end_run();
-  return code;
+      options,     ground.mesh, queue,       start.trained->model, start.trained->optimizer, data,
+      start.files, settings,    checkpoints, ground.peak_gflops,   memory_at_start};
+  TrainingLoop loop(parts, start.progress);
+  checkpoints.begin_run(found.restarted);
+  return run_to_its_end(loop, checkpoints);
 }
 
 }  // namespace
@@ -186,15 +208,20 @@ ExitCode run_fine_tuning(Session& session, const OptionSet& set, const TrainingO
   MeshDegrees degrees;
   degrees.data = options.dp;
   if (options.dry_run) return plan_fine_tuning(session.world(), set, options);
-  const MeshShape shape(degrees, session.world().size());
-  const Mesh mesh(session.world(), shape);
-  const double gflops = introduce_machine(session, options, shape);
+  session.check_collectives(options.check_collectives);
+  const Communicator& world = session.world();
+  const MeshShape shape =
+      together(world, "laying out the mesh", [&] { return MeshShape(degrees, world.size()); });
+  const Mesh mesh(world, shape);
+  const NodeLayout layout = find_node_layout(world);
+  const double peak_gflops = introduce_machine(session, options, shape, layout);
   install_signal_handlers();
-  const RunFolder folder(session.world(), set, options);
+  const RunFolder folder(world, set, options);
   session.start_watchdog(
       std::chrono::milliseconds(static_cast<std::int64_t>(options.hang_timeout.seconds * 1000)),
       options.run_dir);
-  return train(session, options, mesh, folder.has_checkpoints(), gflops);
+  return train(session, set, options,
+               {mesh, folder.has_checkpoints(), peak_gflops, pool_limit(options, layout, world.rank())});
 }
 
 }  // namespace charter

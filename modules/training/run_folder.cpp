@@ -26,7 +26,9 @@ void make_folder(const std::filesystem::path& folder) {
 bool contains_checkpoints(const std::filesystem::path& run_dir) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(run_dir / "checkpoints", error)) {
-    if (entry.path().filename().string().starts_with("step-")) return true;
+    // Damaged ones that were put aside count: training never begins from scratch beside them.
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("step-") && name.find(".tmp.") == std::string::npos) return true;
   }
   return false;
 }
@@ -45,17 +47,19 @@ RunLock take_lock(const TrainingOptions& options) {
   }
 }
 
-void refuse_changed_settings(const OptionSet& set, const std::filesystem::path& config) {
-  const auto differences = set.compare_for_resume(read_file(config), config.string());
+}  // namespace
+
+void refuse_changed_settings(const OptionSet& set, const std::string& config, const std::string& where) {
+  const auto differences = set.compare_for_resume(config, where);
   if (differences.empty()) return;
-  std::string text = fmt::format("{}: this run was started with other settings:", config.string());
+  std::string text = fmt::format("{}: this run was started with other settings:", where);
   for (const OptionDifference& one : differences) {
     text += fmt::format("\n  --{}: then {}, now {}", one.name, one.then, one.now);
   }
-  fail(ExitCode::configuration, text + "\nUse the earlier values, or another --run-dir");
+  fail(ExitCode::configuration, text +
+                                    "\nUse the earlier values. To change them, begin another run: a new "
+                                    "--run-dir, with --model naming this run or one of its checkpoints");
 }
-
-}  // namespace
 
 RunFolder::RunFolder(const Communicator& world, const OptionSet& set, const TrainingOptions& options) {
   const bool found = together(world, "opening the run folder", [&] {
@@ -66,13 +70,13 @@ RunFolder::RunFolder(const Communicator& world, const OptionSet& set, const Trai
     lock_.emplace(take_lock(options));
     const bool there = contains_checkpoints(options.run_dir);
     const std::filesystem::path config = options.run_dir / "config.ini";
-    if (there && options.resume != "auto") {
-      fail(ExitCode::configuration,
-           fmt::format("{}: holds checkpoints already, but --resume is {}; use --resume auto or "
-                       "another --run-dir",
-                       options.run_dir.string(), options.resume));
+    if (there && options.resume == "never") {
+      fail(ExitCode::configuration, fmt::format("{}: holds checkpoints already, but --resume is never; use "
+                                                "--resume auto or another --run-dir",
+                                                options.run_dir.string()));
     }
-    if (there && std::filesystem::exists(config)) refuse_changed_settings(set, config);
+    if (there && std::filesystem::exists(config))
+      refuse_changed_settings(set, read_file(config), config.string());
     set_log_file(options.run_dir / "log.txt");
     write_file_atomically(config, set.write_config_ini());
     return there;

@@ -11,6 +11,10 @@
 
 namespace charter {
 
+// Local. Compares the settings with those of an earlier start, `config` (an INI text from `where`). Throws
+// configuration with both values of each that may not change and did.
+void refuse_changed_settings(const OptionSet& set, const std::string& config, const std::string& where);
+
 // Held by rank 0 for as long as the run lasts.
 class RunFolder {
  public:

@@ -25,6 +25,7 @@ Json RunProgress::to_json() const {
           {"finished", finished},
           {"last_loss", number_or_null(last_loss)},
           {"best_eval_loss", best_eval_loss ? number_or_null(*best_eval_loss) : Json(nullptr)},
+          {"evaluation_pending", evaluation_pending},
           {"data_fingerprint", data_fingerprint}};
 }
 
@@ -40,6 +41,7 @@ RunProgress RunProgress::from_json(const Json& json, const std::string& where) {
     if (!json.at("last_loss").is_null()) progress.last_loss = json.at("last_loss").get<double>();
     if (!json.at("best_eval_loss").is_null())
       progress.best_eval_loss = json.at("best_eval_loss").get<double>();
+    progress.evaluation_pending = json.at("evaluation_pending").get<bool>();
     progress.data_fingerprint = json.at("data_fingerprint").get<std::string>();
   } catch (const Json::exception& error) {
     fail(ExitCode::bad_input, fmt::format("{}: the progress of the run is not as this version writes it: {}",

@@ -20,6 +20,7 @@ struct RunProgress {
   bool finished = false;  // reached the end that was asked for
   double last_loss = std::numeric_limits<double>::quiet_NaN();
   std::optional<double> best_eval_loss;  // of saved checkpoints
+  bool evaluation_pending = false;       // it was due at this step, but the job had to stop
   std::string data_fingerprint;          // of all tokenised samples (dataset/sample_store.hpp)
 
   Json to_json() const;

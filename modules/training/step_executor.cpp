@@ -3,8 +3,8 @@
 
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <numeric>
-#include <optional>
 
 #include "modules/pipeline_parallel/schedule.hpp"
 #include "modules/training/batch_loader.hpp"
@@ -46,8 +46,12 @@ struct StepExecutor<T>::Running {
   const StepPlan& plan;
   const StepSettings& settings;
   StepResult result;
-  std::optional<MicroBatch> micro_batch;  // the one between its forward and its backward
-  StageSaved<T> saved;
+  // Between its forward and its backward, by the number of the micro-batch.
+  struct InFlight {
+    MicroBatch micro_batch;
+    StageSaved<T> saved;
+  };
+  std::map<std::int64_t, InFlight> in_flight;
 };
 
 template <class T>
@@ -62,7 +66,7 @@ StepExecutor<T>::StepExecutor(ExecutionQueue& queue, ModelState<T>& model, Optim
 template <class T>
 StepResult StepExecutor<T>::step(const SampleStore& store, const GlobalBatch& batch, const StepPlan& plan,
                                  const StepSettings& settings) {
-  Running running{store, batch, plan, settings, {}, {}, {}};
+  Running running{store, batch, plan, settings, {}, {}};
   running.result.flags = settings.flags;
   const auto& mine = plan.micro_batches[static_cast<std::size_t>(data_axis_->rank())];
   reducer_->begin_step({static_cast<std::int64_t>(mine.size()), plan.first_position});
@@ -80,7 +84,7 @@ void StepExecutor<T>::run(const Action& action, Running& running) {
       break;
     case ActionKind::backward: {
       const ScopedTimer timer(times.backward_s);
-      backward(running);
+      backward(action.micro_batch, running);
       break;
     }
     case ActionKind::reduce_gradients: {
@@ -100,24 +104,28 @@ void StepExecutor<T>::run(const Action& action, Running& running) {
 template <class T>
 void StepExecutor<T>::forward(std::int64_t micro_batch, Running& running) {
   const auto& mine = running.plan.micro_batches[static_cast<std::size_t>(data_axis_->rank())];
-  {
+  require(!running.in_flight.contains(micro_batch), "a micro-batch goes forward once");
+  const auto load = [&] {
     const ScopedTimer timer(running.result.times.data_s);
-    running.micro_batch.emplace(
-        load_micro_batch(*queue_, running.store, running.batch, mine[static_cast<std::size_t>(micro_batch)]));
-  }
+    return load_micro_batch(*queue_, running.store, running.batch,
+                            mine[static_cast<std::size_t>(micro_batch)]);
+  };
+  auto& here = running.in_flight.emplace(micro_batch, typename Running::InFlight{load(), {}}).first->second;
   const ScopedTimer timer(running.result.times.forward_s);
-  model_->stage.forward(*queue_, model_->weights, *running.micro_batch, {}, running.saved);
+  model_->stage.forward(*queue_, model_->weights, here.micro_batch, {}, here.saved);
   queue_->wait_host();
 }
 
 template <class T>
-void StepExecutor<T>::backward(Running& running) {
-  const MicroBatch& batch = *running.micro_batch;
+void StepExecutor<T>::backward(std::int64_t micro_batch, Running& running) {
+  const auto here = running.in_flight.find(micro_batch);
+  require(here != running.in_flight.end(), "a micro-batch goes backward after it went forward");
+  const MicroBatch& batch = here->second.micro_batch;
   const TokenLosses<T> losses = make_token_losses<T>(*queue_, batch.tokens);
   reducer_->begin_micro_batch(batch);
-  model_->stage.backward(*queue_, model_->weights, batch, {}, running.saved, &losses, *reducer_);
+  model_->stage.backward(*queue_, model_->weights, batch, {}, here->second.saved, &losses, *reducer_);
   add_losses(losses, running.result.sums);
-  running.micro_batch.reset();
+  running.in_flight.erase(here);
 }
 
 template <class T>

@@ -68,7 +68,7 @@ class StepExecutor {
   struct Running;  // one step's state
   void run(const Action& action, Running& running);
   void forward(std::int64_t micro_batch, Running& running);
-  void backward(Running& running);
+  void backward(std::int64_t micro_batch, Running& running);
   void update(Running& running);
   void add_losses(const TokenLosses<T>& losses, LossSums& sums);
   void sum_over_ranks(LossSums& sums, std::vector<std::int64_t>& flags);

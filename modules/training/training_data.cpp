@@ -27,7 +27,7 @@ void check_fit(const TrainingOptions& options, const ModelConfig& config, const 
 }
 
 SampleCache build_or_open(const TrainingOptions& options, const ModelConfig& config, const ModelFiles& files,
-                          const std::filesystem::path& cache) {
+                          const std::filesystem::path& cache, StaleCache stale) {
   const Tokenizer tokenizer = Tokenizer::from_json(files.text().tokenizer_json, "tokenizer.json");
   check_fit(options, config, tokenizer);
   const TextSettings settings = text_settings_of(files.text(), files.config_json(), tokenizer);
@@ -37,6 +37,14 @@ SampleCache build_or_open(const TrainingOptions& options, const ModelConfig& con
   request.options = {options.max_length, options.loss_on, options.long_policy};
   request.skip_bad = options.skip_bad_lines;
   request.progress = [](const DatasetStatistics& so_far) { log_info("tokenising: " + describe(so_far)); };
+  try {
+    return open_or_build_sample_cache(cache, request, chat_template, tokenizer);
+  } catch (const Error& error) {
+    if (stale == StaleCache::refuse || error.code() != ExitCode::bad_input || !std::filesystem::exists(cache))
+      throw;
+    log_info(fmt::format("the token cache is made anew: {}", error.what()));
+    std::filesystem::remove(cache);
+  }
   return open_or_build_sample_cache(cache, request, chat_template, tokenizer);
 }
 
@@ -52,11 +60,11 @@ std::int64_t count_steps(const DataOrder& order, const BatchSize& size, std::int
 
 TrainingData open_training_data(const Communicator& world, const TrainingOptions& options,
                                 const ModelConfig& config, const ModelFiles& files,
-                                const std::filesystem::path& cache) {
+                                const std::filesystem::path& cache, StaleCache stale) {
   // Tokenising may take long while the others wait: no deadline of this phase but a generous one.
   const ScopedPhase phase(world.log(), "preparing the data", std::chrono::hours(24));
   const auto open = [&](bool builds) {
-    SampleCache opened = builds ? build_or_open(options, config, files, cache)
+    SampleCache opened = builds ? build_or_open(options, config, files, cache, stale)
                                 : open_sample_cache(cache, CacheCheck::structure);
     if (opened.largest_id >= config.vocabulary) {
       fail(ExitCode::bad_input, fmt::format("the data has token {}, the model's vocabulary ends at {}",
@@ -68,7 +76,7 @@ TrainingData open_training_data(const Communicator& world, const TrainingOptions
   together(world, "preparing the data", [&] {
     if (world.rank() == 0) opened.emplace(open(true));
   });
-  return together(world, "opening the data", [&] {
+  TrainingData shared = together(world, "opening the data", [&] {
     if (!opened) opened.emplace(open(false));
     const SampleStore& store = opened->store;
     const std::int64_t held_out =
@@ -89,8 +97,16 @@ TrainingData open_training_data(const Communicator& world, const TrainingOptions
     if (epochs > 0) data.total_steps = count_steps(data.order, data.batch_size, data.end_cursor);
     if (options.max_steps && (epochs == 0 || *options.max_steps < data.total_steps))
       data.total_steps = *options.max_steps;
+    data.schedule = {options.schedule, options.learning_rate, options.warmup,
+                     data.total_steps, options.decay_steps,   options.minimum_rate_ratio};
+    check_schedule(data.schedule);
     return data;
   });
+  same_everywhere(
+      world, "the tokenised data", shared.store.fingerprint(),
+      "Every rank maps cache/train.cache of the run folder: --run-dir must be one folder that all "
+      "nodes share");
+  return shared;
 }
 
 StepPlan plan_of(const GlobalBatch& batch, const TrainingOptions& options, int dp) {

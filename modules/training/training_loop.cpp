@@ -56,7 +56,7 @@ TrainingLoop::TrainingLoop(const TrainingParts& parts, const RunProgress& progre
       is_reporter_(parts.mesh.rank() == 0) {
   together(parts.mesh.world(), "opening metrics.jsonl", [&] {
     if (!is_reporter_) return;
-    metrics_.emplace(parts_.options.run_dir / "metrics.jsonl", progress_.step);
+    metrics_.emplace(parts_.options.run_dir / "metrics.jsonl", progress_.step > 0 ? progress_.step : -1);
     bar_.emplace(&std::cerr, progress_settings(parts_, progress_));
   });
 }
@@ -65,21 +65,36 @@ bool TrainingLoop::at_end() const {
   return progress_.step >= parts_.data.total_steps || progress_.cursor >= parts_.data.end_cursor;
 }
 
+bool TrainingLoop::improves(std::optional<double> eval_loss) const {
+  return eval_loss && std::isfinite(*eval_loss) &&
+         (!progress_.best_eval_loss || *eval_loss < *progress_.best_eval_loss);
+}
+
 ExitCode TrainingLoop::run() {
-  std::optional<double> eval_loss;
-  if (progress_.step == 0) eval_loss = evaluate();
+  if (at_end()) {
+    log_info("this run has reached its end; raise --max-steps or --epochs to train on");
+    return ExitCode::done;
+  }
+  if (progress_.step == 0) evaluate();
+  if (progress_.evaluation_pending) {
+    progress_.evaluation_pending = false;
+    mark_if_best(evaluate());
+  }
   StopDecision decision;
   while (!at_end() && !decision.stop) {
     const StepResult result = train_step();
     decision = StopControl::decide(result.flags);
     if (decision.report) report_memory();
-    eval_loss.reset();
     const bool ends = at_end();
-    const bool due = parts_.options.eval_every > 0 && progress_.step % parts_.options.eval_every == 0;
-    if (due || ends) eval_loss = evaluate();
+    // A job that has to stop has no time for an evaluation; the next one makes up for it.
+    progress_.evaluation_pending = evaluation_due(progress_.step) && decision.stop && !ends;
+    std::optional<double> eval_loss;
+    if (ends || (evaluation_due(progress_.step) && !decision.stop)) eval_loss = evaluate();
     progress_.finished = ends;
     const bool save_due = parts_.options.save_every > 0 && progress_.step % parts_.options.save_every == 0;
-    if (save_due || decision.save || decision.stop || ends) save(eval_loss);
+    if (save_due || decision.save || decision.stop || ends || improves(eval_loss)) {
+      save(eval_loss, decision.stop || ends);
+    }
   }
   if (bar_) bar_->finish();
   report_memory();
@@ -90,20 +105,30 @@ ExitCode TrainingLoop::run() {
   return ExitCode::requeue;
 }
 
+bool TrainingLoop::evaluation_due(std::int64_t step) const {
+  return parts_.options.eval_every > 0 && step % parts_.options.eval_every == 0;
+}
+
+// Until a save was measured: at the rate of a slow file system.
+double TrainingLoop::expected_save_s() const {
+  if (last_save_s_ > 0) return last_save_s_;
+  constexpr double bytes_per_s = 100e6;
+  const double copies = parts_.optimizer.first_moment() == nullptr ? 1 : 3;
+  return copies * static_cast<double>(parts_.model.list.num_elements()) * sizeof(float) / bytes_per_s;
+}
+
 StepResult TrainingLoop::train_step() {
   const double start = now_s();
   const TrainingOptions& options = parts_.options;
-  parts_.mesh.world().log().set_step(progress_.step);
-  set_log_step(progress_.step);
+  parts_.mesh.world().log().set_step(progress_.step + 1);
+  set_log_step(progress_.step + 1);
   const GlobalBatch batch = parts_.data.batch_at(progress_.cursor);
   const StepPlan plan = plan_of(batch, options, parts_.mesh.data_context().size());
   StepSettings settings;
-  settings.learning_rate =
-      learning_rate({options.schedule, options.learning_rate, options.warmup, parts_.data.total_steps,
-                     options.decay_steps, options.minimum_rate_ratio},
-                    progress_.step);
+  settings.learning_rate = learning_rate(parts_.data.schedule, progress_.step);
   settings.max_gradient_norm = options.max_gradient_norm;
-  settings.flags = stop_.flags(smoothed_step_s_, last_save_s_);
+  const double eval_s = evaluation_due(progress_.step + 1) ? last_eval_s_ : 0;
+  settings.flags = stop_.flags(smoothed_step_s_ + eval_s, expected_save_s());
   StepResult result = executor_.step(parts_.data.store, batch, plan, settings);
   handle_nonfinite(result);
 
@@ -125,16 +150,20 @@ void TrainingLoop::handle_nonfinite(const StepResult& result) {
     skipped_in_a_row_ = 0;
     return;
   }
-  const std::string what = fmt::format("step {}: {} token losses are not finite, gradient norm {}",
-                                       progress_.step + 1, result.sums.nonfinite, result.gradient_norm);
+  const std::string what =
+      fmt::format("step {}: {} token losses are not finite or above 2^20, gradient norm {}",
+                  progress_.step + 1, result.sums.nonfinite, result.gradient_norm);
   ++skipped_in_a_row_;
   if (parts_.options.on_nonfinite == NonfinitePolicy::stop || skipped_in_a_row_ >= most_skips_in_a_row) {
-    fail(ExitCode::numerical,
-         fmt::format(
-             "{}; nothing was applied and the last checkpoint ({}) is untouched. Lower --lr, or leave such "
-             "steps out with --on-nonfinite skip (at most {} in a row)",
-             what, last_saved_step_ < 0 ? "none yet" : fmt::format("step {}", last_saved_step_),
-             most_skips_in_a_row));
+    const auto saved = parts_.checkpoints.newest_step();
+    together(parts_.mesh.world(), "training", [&] {
+      fail(ExitCode::numerical,
+           fmt::format(
+               "{}; nothing was applied, and the last checkpoint ({}) is untouched. Go on with "
+               "--on-nonfinite skip, which leaves out such steps (at most {} in a row), or begin a new "
+               "--run-dir with a lower --lr",
+               what, saved ? fmt::format("step {}", *saved) : "none yet", most_skips_in_a_row));
+    });
   }
   log_warning(what + "; the step is left out");
 }
@@ -152,10 +181,7 @@ void TrainingLoop::report(const GlobalBatch& batch, const StepPlan& plan, const 
       {"loss", progress_.last_loss},
       {"mean_token_accuracy", static_cast<double>(result.sums.correct) / counted},
       {"grad_norm", result.gradient_norm},
-      {"learning_rate",
-       learning_rate({options.schedule, options.learning_rate, options.warmup, parts_.data.total_steps,
-                      options.decay_steps, options.minimum_rate_ratio},
-                     progress_.step - 1)},
+      {"learning_rate", learning_rate(parts_.data.schedule, progress_.step - 1)},
       {"epoch",
        static_cast<double>(progress_.cursor) / static_cast<double>(parts_.data.order.mixture().epoch_size())},
       {"samples", progress_.cursor},
@@ -174,7 +200,19 @@ void TrainingLoop::report(const GlobalBatch& batch, const StepPlan& plan, const 
       {"pool_peak_bytes", parts_.queue.pool().use(Space::device).peak_bytes},
       {"resident_bytes", process_memory().resident},
   };
-  metrics_->write(progress_.step, metrics);
+  write_metrics(metrics);
+}
+
+// A full disk costs lines of metrics, not the run.
+void TrainingLoop::write_metrics(std::span<const Metric> metrics) {
+  try {
+    metrics_->write(progress_.step, metrics);
+    metrics_are_lost_ = false;
+  } catch (const Error& error) {
+    if (!metrics_are_lost_)
+      log_error(fmt::format("{}; lines are left out until it works again", error.what()));
+    metrics_are_lost_ = true;
+  }
 }
 
 // The held-out loss; nothing when there is nothing to evaluate.
@@ -189,6 +227,7 @@ std::optional<double> TrainingLoop::evaluate() {
   const StepPlan plan = plan_of(batch, parts_.options, parts_.mesh.data_context().size());
   const LossSums sums = executor_.evaluate(data.store, batch, plan);
   const double loss = sums.mean_loss(plan.loss_tokens);
+  last_eval_s_ = now_s() - start;
   if (is_reporter_) {
     if (bar_) bar_->clear();
     log_info(fmt::format("held-out loss {:.4f} nats a token, perplexity {:.2f}, over {} samples", loss,
@@ -198,45 +237,58 @@ std::optional<double> TrainingLoop::evaluate() {
         {"eval_perplexity", std::exp(loss)},
         {"eval_mean_token_accuracy", static_cast<double>(sums.correct) /
                                          static_cast<double>(std::max<std::int64_t>(plan.loss_tokens, 1))},
-        {"eval_s", now_s() - start}};
-    metrics_->write(progress_.step, metrics);
+        {"eval_s", last_eval_s_}};
+    write_metrics(metrics);
   }
   return loss;
 }
 
-void TrainingLoop::save(std::optional<double> eval_loss) {
+void TrainingLoop::save(std::optional<double> eval_loss, bool must_succeed) {
   constexpr int most_failures_in_a_row = 3;
-  if (last_saved_step_ == progress_.step) return;
-  const bool best = eval_loss && std::isfinite(*eval_loss) &&
-                    (!progress_.best_eval_loss || *eval_loss < *progress_.best_eval_loss);
-  if (best) progress_.best_eval_loss = eval_loss;
   if (bar_) bar_->clear();
   CheckpointContents contents;
   contents.step = progress_.step;
-  contents.training_state = progress_.to_json();
+  RunProgress saved_progress = progress_;
+  if (improves(eval_loss)) saved_progress.best_eval_loss = eval_loss;
+  contents.training_state = saved_progress.to_json();
+  contents.training_state["settings"] = parts_.settings;
+  contents.training_state["eval_loss"] = eval_loss ? Json(*eval_loss) : Json(nullptr);
   contents.files = parts_.files.files;
-  contents.loss = eval_loss.value_or(progress_.last_loss);
+  contents.loss = progress_.last_loss;
   const Communicator& world = parts_.mesh.world();
   const SaveResult saved = parts_.checkpoints.save(
       contents,
       owned_blocks<float>(parts_.queue, parts_.model, parts_.optimizer, world.rank(), world.size()));
-  last_save_s_ = saved.seconds;
+  if (saved.already_there) return;
   if (saved.committed) {
-    last_saved_step_ = progress_.step;
+    last_save_s_ = saved.seconds;
     log_info(fmt::format("checkpoint of step {} written: {} in {}", progress_.step, format_bytes(saved.bytes),
                          format_seconds(saved.seconds)));
-    if (best) parts_.checkpoints.mark_best(progress_.step, *eval_loss);
+    mark_if_best(eval_loss);
     return;
   }
-  if (saved.already_there) return;
   log_error(fmt::format("checkpoint of step {} failed: {}", progress_.step, saved.reason));
-  const bool must_succeed = progress_.finished;
-  if (saved.failures_in_a_row >= most_failures_in_a_row || must_succeed) {
-    fail(ExitCode::cannot_write,
-         fmt::format("{} checkpoints in a row could not be written: {}. The last good one is {}",
-                     saved.failures_in_a_row, saved.reason,
-                     last_saved_step_ < 0 ? "the one this run started from, if any"
-                                          : fmt::format("that of step {}", last_saved_step_)));
+  if (saved.failures_in_a_row < most_failures_in_a_row && !must_succeed) return;
+  const auto last = parts_.checkpoints.newest_step();
+  together(world, "saving", [&] {
+    fail(
+        ExitCode::cannot_write,
+        fmt::format("{}: {}. The last good checkpoint is {}",
+                    saved.failures_in_a_row >= most_failures_in_a_row
+                        ? fmt::format("{} checkpoints in a row could not be written", saved.failures_in_a_row)
+                        : "the run has to end here and its checkpoint could not be written",
+                    saved.reason, last ? fmt::format("that of step {}", *last) : "none: there was none yet"));
+  });
+}
+
+// The checkpoint of this step is there.
+void TrainingLoop::mark_if_best(std::optional<double> eval_loss) {
+  if (!improves(eval_loss)) return;
+  progress_.best_eval_loss = eval_loss;
+  try {
+    parts_.checkpoints.mark_best(progress_.step, *eval_loss);
+  } catch (const AgreedError& error) {
+    log_error(error.what());
   }
 }
 

@@ -24,8 +24,9 @@ struct TrainingParts {
   Optimizer<float>& optimizer;
   const TrainingData& data;
   const ModelFiles& files;
+  const std::string& settings;  // all options as an INI text; every checkpoint carries it
   CheckpointStore& checkpoints;
-  double peak_gflops_per_rank = 0;  // measured; what MFU is relative to
+  double peak_gflops_per_rank = 0;  // what MFU is relative to
   ProcessMemory memory_at_start;
 };
 
@@ -33,8 +34,8 @@ class TrainingLoop {
  public:
   TrainingLoop(const TrainingParts& parts, const RunProgress& progress);
 
-  // Collective. done (the end was reached), requeue (stopped with a checkpoint). Throws Error on all ranks:
-  // numerical, cannot_write after three failed saves in a row.
+  // Collective. done (the end was reached), requeue (stopped with a checkpoint). Throws AgreedError:
+  // numerical; cannot_write after three failed saves in a row, or where the run ends and the last save fails.
   ExitCode run();
   const RunProgress& progress() const { return progress_; }
 
@@ -42,9 +43,14 @@ class TrainingLoop {
   bool at_end() const;
   StepResult train_step();
   void report(const GlobalBatch& batch, const StepPlan& plan, const StepResult& result, double step_s);
+  void write_metrics(std::span<const Metric> metrics);
   void handle_nonfinite(const StepResult& result);
+  bool evaluation_due(std::int64_t step) const;
   std::optional<double> evaluate();
-  void save(std::optional<double> eval_loss);
+  bool improves(std::optional<double> eval_loss) const;
+  void mark_if_best(std::optional<double> eval_loss);
+  double expected_save_s() const;
+  void save(std::optional<double> eval_loss, bool must_succeed);
   void report_memory() const;
 
   TrainingParts parts_;
@@ -55,8 +61,9 @@ class TrainingLoop {
   std::optional<MetricsWriter> metrics_;
   std::optional<ProgressBar> bar_;
   double smoothed_step_s_ = 0;
-  double last_save_s_ = 0;
-  std::int64_t last_saved_step_ = -1;
+  double last_save_s_ = 0;  // 0: none measured yet
+  double last_eval_s_ = 0;
+  bool metrics_are_lost_ = false;
   std::int64_t skipped_in_a_row_ = 0;
 };
 

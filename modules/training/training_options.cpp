@@ -44,9 +44,13 @@ void add_run(OptionSet& set, TrainingOptions& o) {
   set.group("Run folder and restart");
   set.add("run-dir", o.run_dir,
           "folder of this run; the same command with the same folder goes on where it stopped")
-      .required();
-  set.add("resume", o.resume, "auto, never, or the path of a checkpoint to go on from in a new folder")
+      .required()
       .may_change_on_resume();
+  set.add("resume", o.resume,
+          "auto; never: refuse a folder with checkpoints; or the path of a checkpoint of the same run, to go "
+          "on "
+          "from while the folder has none of its own")
+      .transient();
   set.add("steal-lock", o.steal_lock,
           "take over the folder from a job on another host that is known to be dead")
       .transient();
@@ -70,7 +74,8 @@ void add_optimization(OptionSet& set, TrainingOptions& o) {
       .range(1, 1000000)
       .may_change_on_resume();
   set.add("global-batch", o.global_batch,
-          "an optimizer step: sequences, or tokens with the suffix t; never depends on ranks");
+          "an optimizer step: sequences, or tokens with the suffix t; never depends on ranks")
+      .range(1, most_steps);
   set.add("micro-batch", o.micro_batch,
           "rows of --max-length tokens that a rank holds at once; a memory choice")
       .range(1, 65536)
@@ -94,7 +99,8 @@ void add_optimization(OptionSet& set, TrainingOptions& o) {
   set.add("max-grad-norm", o.max_gradient_norm, "clip the global gradient norm; 0: never").range(0.0, 1e9);
   set.add_choice("on-nonfinite", o.on_nonfinite,
                  {{"stop", NonfinitePolicy::stop}, {"skip", NonfinitePolicy::skip}},
-                 "a step whose loss or gradient is not finite");
+                 "a step whose loss or gradient is not finite")
+      .may_change_on_resume();
   set.add("seed", o.seed, "start weights, data order and split");
 }
 
@@ -123,6 +129,14 @@ void add_machine(OptionSet& set, TrainingOptions& o) {
   set.add("dp", o.dp, "data-parallel ranks; 0: all").range(0, 1 << 20).may_change_on_resume();
   set.add("threads", o.threads, "threads of matrix products in each rank; 0: cores / ranks on them")
       .range(0, 4096)
+      .may_change_on_resume();
+  set.add("memory-limit", o.memory_limit,
+          "most memory a rank's pool may take; 0: an even share of the node's or the container's")
+      .may_change_on_resume();
+  set.add("peak-gflops", o.peak_gflops,
+          "what a rank's device can do, for mfu in the metrics; 0: the rate of matrix products measured at "
+          "start")
+      .range(0.0, 1e9)
       .may_change_on_resume();
   set.add("hang-timeout", o.hang_timeout,
           "a rank that waits longer for another ends the job with exit code 79")
@@ -158,6 +172,11 @@ void check_training_options(const OptionSet& set, const TrainingOptions& options
   }
   if (options.schedule != ScheduleKind::wsd && options.decay_steps > 0) {
     set.refuse("decay-steps", "only --schedule wsd has a decay of its own length");
+  }
+  if (options.optimizer.kind == OptimizerKind::sgd) {
+    for (const char* name : {"beta1", "beta2", "epsilon", "weight-decay"}) {
+      if (set.given(name)) set.refuse(name, "belongs to --optimizer adamw; sgd is plain");
+    }
   }
   if (options.hang_timeout.seconds < 1) set.refuse("hang-timeout", "at least 1s");
 }

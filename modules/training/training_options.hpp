@@ -66,6 +66,8 @@ struct TrainingOptions {
   bool verify = false;
   int dp = 0;
   int threads = 0;
+  ByteSize memory_limit{0};
+  double peak_gflops = 0;
   bool dry_run = false;
   bool check_collectives = false;
   Duration hang_timeout{600};

@@ -15,7 +15,7 @@ DataSplit::DataSplit(std::int64_t samples, std::int64_t validation, std::uint64_
   if (samples < 1 || validation < 0 || validation >= samples) {
     fail(ExitCode::configuration,
          fmt::format("{} of {} samples held out for validation leave none to train on; choose a "
-                     "smaller --validation-count or --validation-fraction",
+                     "smaller --validation-fraction",
                      validation, samples));
   }
 }

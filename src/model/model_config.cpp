@@ -27,15 +27,16 @@ class ConfigReader {
     used_.insert(key);
     return object_.contains(key) && !object_.at(key).is_null();
   }
-  std::int64_t integer(const char* key, std::optional<std::int64_t> otherwise = {}) {
+  std::int64_t integer(const char* key, std::optional<std::int64_t> otherwise = {}, std::int64_t least = 1) {
     if (!has(key)) {
       if (otherwise) return *otherwise;
       refuse(fmt::format("\"{}\" is missing", key));
     }
     const Json& value = object_.at(key);
     constexpr std::int64_t most = std::int64_t{1} << 31;
-    if (!value.is_number_integer() || value.get<std::int64_t>() < 1 || value.get<std::int64_t>() > most) {
-      refuse(fmt::format("\"{}\" is {}, expected a whole number from 1 to {}", key, value.dump(), most));
+    if (!value.is_number_integer() || value.get<std::int64_t>() < least || value.get<std::int64_t>() > most) {
+      refuse(
+          fmt::format("\"{}\" is {}, expected a whole number from {} to {}", key, value.dump(), least, most));
     }
     return value.get<std::int64_t>();
   }
@@ -62,6 +63,8 @@ class ConfigReader {
       refuse(fmt::format("\"{}\" is {}, expected a string", key, object_.at(key).dump()));
     return object_.at(key).get<std::string>();
   }
+  // Whether the key stands there at all, be it with null.
+  bool stands(const char* key) const { return object_.contains(key); }
   const Json& raw(const char* key) { return object_.at(key); }
 
   // A key that changes the arithmetic in a way Charter does not compute: only this value (or absence) is
@@ -113,7 +116,6 @@ const std::set<std::string>& harmless_keys() {
                                           "n_ctx",
                                           "gradient_checkpointing",
                                           "output_past",
-                                          "max_window_layers",
                                           "use_mrope",
                                           "rope_interleaved",
                                           "model_name",
@@ -125,7 +127,6 @@ const std::set<std::string>& harmless_keys() {
                                           "problem_type",
                                           "finetuning_task",
                                           "use_bfloat16",
-                                          "layer_types",
                                           "max_length",
                                           "do_sample",
                                           "temperature",
@@ -165,6 +166,40 @@ kernels::RopeSettings read_rope_scaling(const Json& scaling, kernels::RopeSettin
   return rope;
 }
 
+// The window of all layers; 0: none. Hugging Face gives Qwen2's layers from number max_window_layers on (28
+// where it is not named) the window, when use_sliding_window says so; Mistral has it in every layer, 4,096
+// where the key is missing, none where it is null; llama has none. Newer configs name the kind of each layer.
+// A window of some layers only is not computed, so it is refused.
+std::int64_t read_window(ConfigReader& reader, const ModelConfig& config) {
+  const bool mistral = config.architecture == Architecture::mistral;
+  const bool named = reader.has("sliding_window");
+  const bool on = reader.boolean("use_sliding_window", mistral) && config.architecture != Architecture::llama;
+  std::int64_t window = 0;
+  if (named) window = reader.integer("sliding_window");
+  if (mistral && !reader.stands("sliding_window")) window = 4096;
+  const std::int64_t first_layer = reader.integer("max_window_layers", 28, 0);
+  std::int64_t layers_with = !on || window == 0 ? 0 : config.layers;
+  if (layers_with > 0 && !mistral) layers_with -= std::min(first_layer, config.layers);
+  if (reader.has("layer_types")) {
+    const Json& types = reader.raw("layer_types");
+    layers_with = types.is_array() ? std::count(types.begin(), types.end(), "sliding_attention") : 0;
+    const std::int64_t full = types.is_array() ? std::count(types.begin(), types.end(), "full_attention") : 0;
+    if (layers_with + full != config.layers) {
+      reader.refuse(
+          fmt::format("\"layer_types\" is {}, expected one of sliding_attention and full_attention "
+                      "for each of {} layers",
+                      types.dump().substr(0, 80), config.layers));
+    }
+  }
+  if (layers_with != 0 && layers_with != config.layers) {
+    reader.refuse(fmt::format("a sliding window in {} of {} layers is not supported, only in all or none",
+                              layers_with, config.layers));
+  }
+  if (layers_with > 0 && window == 0)
+    reader.refuse("\"layer_types\" asks for a window, \"sliding_window\" is missing");
+  return layers_with > 0 ? window : 0;
+}
+
 void read_llama_family(ConfigReader& reader, ModelConfig& config) {
   config.hidden = reader.integer("hidden_size");
   config.ffn = reader.integer("intermediate_size");
@@ -190,9 +225,7 @@ void read_llama_family(ConfigReader& reader, ModelConfig& config) {
   rope.theta = reader.number("rope_theta", 10000.0);
   if (reader.has("rope_scaling")) rope = read_rope_scaling(reader.raw("rope_scaling"), rope, reader);
   config.rope = rope;
-  // Qwen2 names a window that is used only when use_sliding_window says so; Mistral's is always used.
-  const bool window_on = reader.boolean("use_sliding_window", config.architecture == Architecture::mistral);
-  if (reader.has("sliding_window") && window_on) config.window = reader.integer("sliding_window");
+  config.window = read_window(reader, config);
   reader.require_value("pretraining_tp", 1);
   reader.require_value("partial_rotary_factor", 1.0);
   reader.require_value("quantization_config", nullptr);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include <malloc.h>
+#include <unistd.h>
 
 namespace charter {
 
@@ -27,6 +28,17 @@ ProcessMemory process_memory() {
   memory.heap = static_cast<std::int64_t>(heap.arena + heap.hblkhd);
 #endif
   return memory;
+}
+
+// "max" stands in memory.max of a group without a limit; version 1 shows a number near 2^63 there.
+std::int64_t host_memory_limit(const std::filesystem::path& groups) {
+  std::int64_t limit = static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
+  for (const char* name : {"memory.max", "memory/memory.limit_in_bytes"}) {
+    std::ifstream file(groups / name);
+    std::int64_t bytes = 0;
+    if (file >> bytes && bytes > 0) limit = std::min(limit, bytes);
+  }
+  return limit;
 }
 
 std::int64_t external_bytes(const ProcessMemory& start, const ProcessMemory& now) {

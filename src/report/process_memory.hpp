@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 
 namespace charter {
 
@@ -16,6 +17,10 @@ struct ProcessMemory {
 };
 
 ProcessMemory process_memory();
+
+// Bytes that the processes of this node may take together: physical memory, or the limit of the control group
+// (a container, a batch job) where that is lower. `groups` is where control groups are mounted.
+std::int64_t host_memory_limit(const std::filesystem::path& groups = "/sys/fs/cgroup");
 
 // Bytes outside the pool, file mappings excluded: what was resident at `start` (taken before the pool's first
 // allocation) and what the heap has grown since.

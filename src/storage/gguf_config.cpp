@@ -193,6 +193,7 @@ Json llama_like_config(const GgufFile& file, const Section& section, GgufArchite
   } else {
     config["use_sliding_window"] = window.value_or(0) > 0;
     if (window) config["sliding_window"] = *window;
+    config["max_window_layers"] = 0;  // GGUF names one window, of all layers
   }
   return config;
 }

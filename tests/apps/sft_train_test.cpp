@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // sft_train as a user runs it: the same training on any number of ranks and any micro-batch, and its
 // messages.
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "src/base/file.hpp"
 #include "tests/apps/program_runner.hpp"
 
 namespace charter::apps_test {
@@ -41,7 +44,7 @@ class SftTrain : public testing::Test {
                                  "--schedule",
                                  "linear",
                                  "--warmup",
-                                 "3"};
+                                 "2"};
     return with_changes(all, more);
   }
   std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
@@ -168,6 +171,65 @@ TEST_F(SftTrain, HeldOutLossIsReportedAndTheBestCheckpointIsNamed) {
   EXPECT_LT(lines.at(20).at("eval_loss").get<double>(), lines.at(0).at("eval_loss").get<double>());
 }
 
+TEST_F(SftTrain, TheBestCheckpointIsSavedWheneverAnEvaluationFindsIt) {
+  const Finished finished =
+      run(2, "sft_train",
+          arguments("run", {"--validation-fraction", "0.2", "--eval-every", "7", "--save-every", "0"}));
+  ASSERT_EQ(finished.exit_code, 0) << finished.output;
+  const auto evaluations = metrics(path("run"), "eval_loss");
+  ASSERT_EQ(evaluations.size(), 4U);  // 0, 7, 14, 20
+  std::int64_t best = 7;
+  for (const std::int64_t step : {14, 20}) {
+    if (evaluations.at(step).at("eval_loss") < evaluations.at(best).at("eval_loss")) best = step;
+  }
+  EXPECT_FALSE(fingerprints(path("run"), best).empty());
+  const Json mark = parse_json(read_file(folder_.path() / "run/checkpoints/BEST"), "BEST");
+  EXPECT_EQ(mark.at("step"), best);
+}
+
+TEST_F(SftTrain, AMovedRunFolderGoesOn) {
+  ASSERT_EQ(run(1, "sft_train", arguments("run", {"--max-steps", "2"})).exit_code, 0);
+  std::filesystem::rename(folder_.path() / "run", folder_.path() / "moved");
+  const Finished finished = run(1, "sft_train", arguments("moved", {"--max-steps", "4"}));
+  EXPECT_EQ(finished.exit_code, 0) << finished.output;
+  EXPECT_EQ(metrics(path("moved"), "loss").size(), 4U);
+}
+
+TEST_F(SftTrain, ARunFinishedByStepsGoesOnToTheEndOfItsEpoch) {
+  ASSERT_EQ(run(1, "sft_train", arguments("run", {"--max-steps", "2"})).exit_code, 0);
+  auto whole_epoch = arguments("run");
+  whole_epoch.erase(std::ranges::find(whole_epoch, "--max-steps"),
+                    std::ranges::find(whole_epoch, "--save-every"));
+  const Finished finished = run(1, "sft_train", whole_epoch);
+  EXPECT_EQ(finished.exit_code, 0) << finished.output;
+  EXPECT_EQ(metrics(path("run"), "loss").size(), 7U);  // 37 samples in batches of 6
+}
+
+TEST_F(SftTrain, ACheckpointOfAnotherFolderIsGoneOnFromWithItsOwnSettings) {
+  ASSERT_EQ(run(2, "sft_train", arguments("whole")).exit_code, 0);
+  ASSERT_EQ(run(2, "sft_train", arguments("first", {"--save-every", "8"})).exit_code, 0);
+  const std::string checkpoint = path("first/checkpoints/step-0000000008");
+  const auto resumed = arguments("second", {"--resume", checkpoint});
+  const Finished other_seed = run(2, "sft_train", with_changes(resumed, {"--seed", "9"}));
+  EXPECT_EQ(other_seed.exit_code, 78) << other_seed.output;
+  EXPECT_THAT(other_seed.output, HasSubstr("--seed: then 1, now 9"));
+  const Finished finished = run(2, "sft_train", resumed);
+  ASSERT_EQ(finished.exit_code, 0) << finished.output;
+  EXPECT_EQ(fingerprints(path("second"), 20), fingerprints(path("whole"), 20));
+  // The same command once more, as a requeued job gives it.
+  const Finished again = run(2, "sft_train", resumed);
+  EXPECT_EQ(again.exit_code, 0) << again.output;
+}
+
+TEST_F(SftTrain, ACacheOfAnAttemptWithoutCheckpointMayBeMadeAnew) {
+  std::filesystem::create_directories(folder_.path() / "run");
+  ASSERT_EQ(run(1, "sft_train", arguments("other", {"--max-length", "32", "--max-steps", "2"})).exit_code, 0);
+  std::filesystem::rename(folder_.path() / "other/cache", folder_.path() / "run/cache");
+  const Finished finished = run(1, "sft_train", arguments("run", {"--max-steps", "2"}));
+  EXPECT_EQ(finished.exit_code, 0) << finished.output;
+  EXPECT_THAT(finished.output, HasSubstr("made anew"));
+}
+
 TEST_F(SftTrain, ADryRunPredictsThePoolOfTheRun) {
   const Finished plan = run(0, "sft_train", arguments("run", {"--dry-run", "--dp", "2"}));
   ASSERT_EQ(plan.exit_code, 0) << plan.output;
@@ -193,6 +255,9 @@ TEST_F(SftTrain, MistakesGetOneMessageAndTheirExitCode) {
   expect(2, {"--dp", "3"}, 78, "2 ranks");
   expect(2, {"--max-length", "9999"}, 78, "256 positions");
   expect(2, {"--eval-every", "5"}, 64, "validation-fraction");
+  expect(1, {"--global-batch", "0"}, 64, "global-batch");
+  expect(1, {"--optimizer", "sgd", "--weight-decay", "0.1"}, 64, "belongs to --optimizer adamw");
+  expect(2, {"--warmup", "30"}, 78, "30 warm-up steps do not fit into 20 steps");
 }
 
 TEST_F(SftTrain, ANonFiniteLossStopsWithoutTouchingTheCheckpoint) {

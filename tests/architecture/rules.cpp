@@ -185,8 +185,9 @@ Findings check_process_ends(const std::vector<SourceText>& tree) {
   Findings findings;
   for (const SourceText& source : tree) {
     if (is_in(source.name, "modules/comm") || is_in(source.name, "apps/support") ||
-        is_in(source.name, "tests"))
-      continue;
+        is_in(source.name, "tests") || source.name == "src/base/cpu_check.cpp") {
+      continue;  // the last ends a program before there is anything that could throw
+    }
     for (std::size_t i = 0; i < source.code.size(); ++i) {
       const std::string& line = source.code[i];
       if (line.find("exit") == std::string::npos && line.find("bort") == std::string::npos) continue;

@@ -5,9 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 
 #include "src/base/file.hpp"
 #include "tests/apps/program_runner.hpp"
+#include "tests/support/test_paths.hpp"
 
 namespace charter::apps_test {
 namespace {
@@ -149,6 +151,24 @@ TEST_F(Restart, ATimeLimitThatHasComeStopsAfterOneStep) {
   const Finished stopped = run(2, "sft_train", arguments("run", {"--stop-before", "1000000000"}));
   EXPECT_EQ(stopped.exit_code, 75) << stopped.output;
   EXPECT_EQ(metrics(path("run"), "loss").size(), 1U);
+}
+
+// Exit code 75 promises a checkpoint; a job script would submit the run again and again.
+TEST_F(Restart, AStopWhoseCheckpointCannotBeWrittenIsAFailure) {
+  std::filesystem::create_directories(folder_.path() / "run");
+  write_file_atomically(folder_.path() / "run" / "STOP", "");
+  struct rlimit before {};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  const struct rlimit below_a_checkpoint { 10 << 20, before.rlim_max };
+  ::setrlimit(RLIMIT_FSIZE, &below_a_checkpoint);
+  const std::string world = (test::source_folder() / "data/tiny_world").string();
+  const Finished stopped =
+      run(0, "sft_train",
+          {"--model", world, "--random-start", "--data", world + "/train.jsonl", "--run-dir", path("run"),
+           "--max-length", "64", "--global-batch", "4", "--max-steps", "10"});
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_EQ(stopped.exit_code, 73) << stopped.output;
+  EXPECT_THAT(stopped.output, HasSubstr("its checkpoint could not be written"));
 }
 
 TEST_F(Restart, ASecondJobInTheSameFolderIsRefused) {

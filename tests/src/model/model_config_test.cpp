@@ -53,9 +53,18 @@ TEST(ModelConfig, Qwen2sWindowCountsOnlyWhenItIsUsed) {
   EXPECT_EQ(
       ModelConfig::from_json(config + R"(, "sliding_window": 16, "use_sliding_window": false})", "c").window,
       0);
+  const std::string on = config + R"(, "sliding_window": 16, "use_sliding_window": true)";
+  EXPECT_EQ(ModelConfig::from_json(on + R"(, "max_window_layers": 0})", "c").window, 16);
+  EXPECT_EQ(ModelConfig::from_json(on + R"(, "max_window_layers": 28})", "c").window, 0);
+  EXPECT_EQ(ModelConfig::from_json(on + "}", "c").window, 0);  // 28 where it is not named
+  EXPECT_THAT(message_of(on + R"(, "max_window_layers": 1})"), HasSubstr("in 1 of 2 layers"));
   EXPECT_EQ(
-      ModelConfig::from_json(config + R"(, "sliding_window": 16, "use_sliding_window": true})", "c").window,
+      ModelConfig::from_json(on + R"(, "layer_types": ["sliding_attention", "sliding_attention"]})", "c")
+          .window,
       16);
+  EXPECT_THAT(message_of(on + R"(, "layer_types": ["full_attention", "sliding_attention"]})"),
+              HasSubstr("in 1 of 2 layers"));
+  EXPECT_THAT(message_of(on + R"(, "layer_types": ["full_attention"]})"), HasSubstr("each of 2 layers"));
 }
 
 TEST(ModelConfig, MistralsWindowIsHonoured) {
@@ -63,6 +72,9 @@ TEST(ModelConfig, MistralsWindowIsHonoured) {
       R"({"model_type": "mistral", "hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1,
     "num_attention_heads": 2, "num_key_value_heads": 1, "vocab_size": 9, "sliding_window": 5})";
   EXPECT_EQ(ModelConfig::from_json(config, "c").window, 5);
+  const std::string without = config.substr(0, config.find(", \"sliding_window\""));
+  EXPECT_EQ(ModelConfig::from_json(without + "}", "c").window, 4096);
+  EXPECT_EQ(ModelConfig::from_json(without + R"(, "sliding_window": null})", "c").window, 0);
 }
 
 TEST(ModelConfig, RefusesByName) {
