@@ -20,6 +20,8 @@ endif()
 
 find_program(CHARTER_CCACHE ccache)
 if(CHARTER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Paths below the source tree count as relative: clones in different folders share what they compiled.
-  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CHARTER_CCACHE})
+  # Paths below the source tree count as relative: clones in different folders share what they compiled. ccache 4.7 does
+  # not look at -fmacro-prefix-map; the namespace keeps objects apart that were compiled with another one.
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+      CCACHE_NAMESPACE=charter-relative-paths ${CHARTER_CCACHE})
 endif()

@@ -3,6 +3,11 @@
 add_library(charter_flags INTERFACE)
 target_compile_options(charter_flags INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
                                                -Wcast-align -Wimplicit-fallthrough -ffp-contract=off -fopenmp-simd)
+# File names in messages and dumps are relative to the source tree, and a build is the same in any folder. The second
+# form is what the compiler sees below ccache, which makes paths relative to the build folder (charter_options.cmake).
+cmake_path(RELATIVE_PATH CMAKE_SOURCE_DIR BASE_DIRECTORY ${CMAKE_BINARY_DIR} OUTPUT_VARIABLE source_from_build)
+target_compile_options(charter_flags INTERFACE -fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=
+                                               -fmacro-prefix-map=${source_from_build}/=)
 if(CHARTER_WERROR)
   target_compile_options(charter_flags INTERFACE -Werror)
 endif()

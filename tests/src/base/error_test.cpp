@@ -40,7 +40,7 @@ TEST(Error, ABrokenInvariantNamesTheCallSite) {
   EXPECT_NO_THROW(require(true, "two is even"));
   const Error error = caught([] { require(false, "three is even"); });
   EXPECT_EQ(error.code(), ExitCode::internal);
-  EXPECT_THAT(error.what(), AllOf(HasSubstr("three is even"), HasSubstr("error_test.cpp:")));
+  EXPECT_THAT(error.what(), AllOf(HasSubstr("three is even"), HasSubstr("(tests/src/base/error_test.cpp:")));
 }
 
 TEST(Error, ExitCodesHaveTheNumbersThatJobScriptsKnow) {
