@@ -11,8 +11,38 @@
 template class nlohmann::basic_json<>;
 
 namespace charter {
+namespace {
+
+// The first bytes of `text`, whole UTF-8 characters only: what a message quotes of a file.
+std::string beginning(std::string_view text) {
+  constexpr std::size_t most = 40;
+  if (text.size() <= most) return std::string(text);
+  std::size_t cut = most;
+  while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0U) == 0x80U) --cut;
+  return std::string(text.substr(0, cut)) + "...";
+}
+
+// The library quotes the whole token it last read, which may be megabytes: "...; last read: 'TOKEN'; expected
+// X".
+std::string with_short_token(std::string_view message) {
+  constexpr std::string_view before = "last read: '";
+  const std::size_t found = message.find(before);
+  if (found == std::string_view::npos) return std::string(message);
+  const std::size_t token = found + before.size();
+  std::size_t end = message.rfind("'; expected ");
+  if (end == std::string_view::npos || end < token) end = message.size() - 1;
+  return fmt::format("{}{}{}", message.substr(0, token), beginning(message.substr(token, end - token)),
+                     message.substr(end));
+}
+
+}  // namespace
 
 Json parse_json(std::string_view text, const std::string& where, int max_depth) {
+  // The library takes a NUL for the end of the text and would not look at what follows.
+  if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) {
+    fail(ExitCode::bad_input,
+         fmt::format("{}: not valid JSON at byte {}: a NUL byte, which JSON has nowhere", where, nul + 1));
+  }
   std::vector<std::set<std::string>> keys_of_open_objects;
   const Json::parser_callback_t check = [&](int depth, Json::parse_event_t event, Json& parsed) {
     if (depth > max_depth) {
@@ -29,7 +59,7 @@ Json parse_json(std::string_view text, const std::string& where, int max_depth) 
         const auto& key = parsed.get_ref<const std::string&>();
         if (!keys_of_open_objects.back().insert(key).second) {
           fail(ExitCode::bad_input,
-               fmt::format("{}: key \"{}\" stands twice in one JSON object", where, key));
+               fmt::format("{}: key \"{}\" stands twice in one JSON object", where, beginning(key)));
         }
         break;
       }
@@ -42,7 +72,7 @@ Json parse_json(std::string_view text, const std::string& where, int max_depth) 
     return Json::parse(text.begin(), text.end(), check);
   } catch (const Json::parse_error& error) {
     fail(ExitCode::bad_input,
-         fmt::format("{}: not valid JSON at byte {}: {}", where, error.byte, error.what()));
+         fmt::format("{}: not valid JSON at byte {}: {}", where, error.byte, with_short_token(error.what())));
   }
 }
 

@@ -21,15 +21,6 @@ void check_utf8(const RawRecord& raw) {
                                         static_cast<unsigned char>(raw.text[valid])));
 }
 
-// The JSON library quotes what it last read, which may be a whole document.
-std::string shortened(const std::string& message) {
-  constexpr std::size_t most = 400;
-  if (message.size() <= most) return message;
-  std::size_t cut = most;
-  while (cut > 0 && (static_cast<unsigned char>(message[cut]) & 0xC0U) == 0x80U) --cut;
-  return message.substr(0, cut) + " ...";
-}
-
 // Why a line does not parse, beyond what the parser says.
 std::string hint(const RawRecord& raw, RecordFileKind kind) {
   const std::size_t first = raw.text.find_first_not_of(" \t\r\n");
@@ -77,9 +68,8 @@ Record RecordReader::parse(RawRecord& raw) {
   try {
     value = parse_json(raw.text, raw.where);
   } catch (const Error& error) {
-    fail(ExitCode::bad_input,
-         fmt::format("{}{} (the record starts at byte {} of the file)", shortened(error.what()),
-                     hint(raw, splitter_.kind()), raw.byte_offset));
+    fail(ExitCode::bad_input, fmt::format("{}{} (the record starts at byte {} of the file)", error.what(),
+                                          hint(raw, splitter_.kind()), raw.byte_offset));
   }
   return parse_record(value, options_.use, raw.where);
 }

@@ -43,6 +43,30 @@ TEST(Json, SyntaxErrorsNameFileAndByte) {
   EXPECT_THAT(refusal("NaN"), HasSubstr("config.json"));
 }
 
+TEST(Json, ANulByteEndsNothing) {
+  using namespace std::string_view_literals;
+  EXPECT_THAT(refusal("{}\0{broken"sv), AllOf(HasSubstr("config.json"), HasSubstr("byte 3: a NUL byte")));
+  EXPECT_THAT(refusal("[1, 2]\0"sv), HasSubstr("byte 7"));
+  EXPECT_THAT(refusal("\0"sv), HasSubstr("byte 1"));
+  EXPECT_THAT(refusal("{\"a\": \"x\0y\"}"sv), HasSubstr("byte 9"));
+  EXPECT_EQ(parse_json(R"({"a": "\u0000"})", "config.json")["a"].get<std::string>(), "\0"sv);
+}
+
+TEST(Json, MessagesQuoteLittleOfALongText) {
+  const std::string megabyte(1'000'000, 'x');
+  // An unterminated string, one with a raw line feed, a key that stands twice, a word where a value belongs.
+  EXPECT_LT(refusal("[\"" + megabyte).size(), 300U);
+  EXPECT_THAT(refusal("[\"" + megabyte + "\n\"]"),
+              AllOf(HasSubstr("'\"" + std::string(39, 'x') + "...'"), HasSubstr("byte 1000003")));
+  EXPECT_LT(refusal("{\"" + megabyte + "\": 1, \"" + megabyte + "\": 2}").size(), 300U);
+  EXPECT_LT(refusal("[1" + std::string(1'000'000, '0') + "e]").size(), 300U);
+  // What was expected is still said, and a character is not cut in two.
+  EXPECT_THAT(refusal("{\"" + megabyte), HasSubstr("...'; expected string literal"));
+  std::string two_byte_letters;
+  for (int i = 0; i < 100; ++i) two_byte_letters += "\u00e9";
+  EXPECT_THAT(refusal("[\"" + two_byte_letters), HasSubstr(two_byte_letters.substr(0, 38) + "...'"));
+}
+
 TEST(Json, NestingHasALimit) {
   EXPECT_NO_THROW(parse_json(nested_arrays(8), "config.json", 8));
   EXPECT_THAT(refusal(nested_arrays(10), 8), HasSubstr("deeper than 8"));
