@@ -90,6 +90,7 @@ HangDump parse_dump(const std::string& text, const std::string& where) {
     HangDump dump;
     dump.world_rank = root.at("world_rank").get<int>();
     dump.world_size = root.at("world_size").get<int>();
+    dump.reason = root.at("reason").get<std::string>();
     dump.phase = root.at("phase").get<std::string>();
     dump.step = root.at("step").get<std::int64_t>();
     for (const Json& group : root.at("communicators")) {

@@ -30,6 +30,7 @@ struct DumpedCommunicator {
 struct HangDump {
   int world_rank = 0;
   int world_size = 1;
+  std::string reason;  // why it was written
   std::string phase;
   std::int64_t step = -1;
   std::vector<DumpedCommunicator> communicators;

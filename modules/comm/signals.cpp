@@ -12,7 +12,8 @@ namespace {
 
 // Lock-free, hence safe inside a handler.
 std::atomic<std::uint32_t> arrived{0};
-static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
+std::atomic<bool> dump_requested{false};
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
 extern "C" void charter_note_signal(int signal_number) {
   switch (signal_number) {
@@ -27,6 +28,7 @@ extern "C" void charter_note_signal(int signal_number) {
       break;
     case SIGQUIT:
       arrived.fetch_or(SignalFlags::report_bit);
+      dump_requested = true;
       break;
     default:
       break;
@@ -47,6 +49,10 @@ void install_signal_handlers() {
 
 SignalFlags take_signals() {
   return {arrived.exchange(0)};
+}
+
+bool take_dump_request() {
+  return dump_requested.exchange(false);
 }
 
 }  // namespace charter

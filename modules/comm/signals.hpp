@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Signals as flags. A handler only sets a bit; the training loop takes the bits once a step and reduces them
 // over the ranks, so that a signal to one rank stops all ranks at the same step. It decides nothing itself.
+// QUIT has a second flag for the watchdog, which answers even while the rank waits for another.
 #pragma once
 
 #include <cstdint>
@@ -27,5 +28,8 @@ void install_signal_handlers();
 
 // Local. What arrived since the last call; resets it.
 SignalFlags take_signals();
+
+// Local. Whether QUIT arrived since the last call of this function, whatever take_signals() took.
+bool take_dump_request();
 
 }  // namespace charter

@@ -10,6 +10,7 @@
 
 #include "modules/comm/hang_report.hpp"
 #include "modules/comm/job_abort.hpp"
+#include "modules/comm/signals.hpp"
 #include "src/base/file.hpp"
 
 namespace charter {
@@ -24,6 +25,18 @@ milliseconds poll_interval(milliseconds timeout) {
 
 bool stands(const std::filesystem::path& path) {
   return ::access(path.c_str(), F_OK) == 0;
+}
+
+// Why a dump was written that does not mean a hang.
+constexpr const char* asked_by_signal = "asked for by SIGQUIT";
+
+// A dump that a signal asked for is older than the hang: its rank has yet to write another.
+bool is_dump_of_hang(const std::filesystem::path& path) {
+  return stands(path) && parse_dump(read_file(path), path.string()).reason != asked_by_signal;
+}
+
+double seconds_since(LogEntry::Clock::time_point time) {
+  return std::chrono::duration<double>(LogEntry::Clock::now() - time).count();
 }
 
 // Not print_for_rank(): that asks MPI for the rank.
@@ -73,14 +86,27 @@ void Watchdog::watch() {
   while (!stopping_) {
     wake_.wait_for(lock, poll_interval(options_.timeout));
     if (stopping_) return;
+    if (take_dump_request()) answer_signal();
     const auto wait = log_->oldest_wait();
     const auto deadline = std::max(options_.timeout, log_->phase_deadline());
     if (wait && LogEntry::Clock::now() - wait->wait_since > deadline) {
-      const double seconds = std::chrono::duration<double>(LogEntry::Clock::now() - wait->wait_since).count();
-      end_hung(fmt::format("waited {:.1f} s in {}", seconds, log_->describe(*wait)), false);
+      end_hung(fmt::format("waited {:.1f} s in {}", seconds_since(wait->wait_since), log_->describe(*wait)),
+               false);
     }
     if (!folder_.empty() && stands(flag_path())) end_hung("another rank reported a hang", true);
   }
+}
+
+void Watchdog::answer_signal() const {
+  if (!folder_.empty()) write_dump(asked_by_signal);
+  const auto wait = log_->oldest_wait();
+  print_line(fmt::format(
+      "charter: rank {} of {}: SIGQUIT: {} in phase '{}'{}", options_.world_rank, options_.world_size,
+      wait ? fmt::format("has waited {:.1f} s in {}", seconds_since(wait->wait_since), log_->describe(*wait))
+           : "waits for no other rank",
+      log_->phase(),
+      folder_.empty() ? ""
+                      : fmt::format("; its last calls are in {}", dump_path(options_.world_rank).string())));
 }
 
 // The lock is held: set_folder and the destructor wait, and the process ends here.
@@ -103,8 +129,8 @@ void Watchdog::end_hung(const std::string& reason, bool from_flag) {
   print_line(fmt::format(
       "charter: rank {} of {}: hang: {} in phase '{}'. The last calls of each rank are in {}",
       options_.world_rank, options_.world_size, reason, log_->phase(), (folder_ / "hang.*.json").string()));
-  wait_for_dumps(options_.world_size > 1);
   try {
+    wait_for_dumps();
     print_line(diagnose_hang(read_dumps(folder_, options_.world_size, options_.job_token)));
   } catch (const std::exception& error) {
     print_line(fmt::format("charter: the dumps cannot be compared: {}", error.what()));
@@ -121,10 +147,10 @@ void Watchdog::write_dump(const std::string& reason) const {
   }
 }
 
-void Watchdog::wait_for_dumps(bool all) const {
+void Watchdog::wait_for_dumps() const {
   const auto until = std::chrono::steady_clock::now() + options_.grace;
-  for (int rank = 0; all && rank < options_.world_size;) {
-    if (stands(dump_path(rank))) {
+  for (int rank = 0; rank < options_.world_size;) {
+    if (is_dump_of_hang(dump_path(rank))) {
       ++rank;
     } else if (std::chrono::steady_clock::now() < until) {
       std::this_thread::sleep_for(milliseconds(50));

@@ -2,7 +2,8 @@
 // A thread that ends a rank which waits too long for another. It never calls MPI or HDF5, which may be what
 // hangs. When the oldest wait of the log passes the deadline it writes hang.<rank>.json, publishes a flag
 // file that makes the watchdogs of the other ranks write theirs, names the odd rank, and ends the process
-// with exit code 79.
+// with exit code 79. On SIGQUIT (signals.hpp) it writes the same file, says what the rank is doing, and goes
+// on.
 #pragma once
 
 #include <chrono>
@@ -40,9 +41,10 @@ class Watchdog {
 
  private:
   void watch();
+  void answer_signal() const;
   [[noreturn]] void end_hung(const std::string& reason, bool from_flag);
   void write_dump(const std::string& reason) const;
-  void wait_for_dumps(bool all) const;
+  void wait_for_dumps() const;
   std::filesystem::path dump_path(int rank) const;
   std::filesystem::path flag_path() const;
 

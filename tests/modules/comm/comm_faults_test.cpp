@@ -93,6 +93,30 @@ TEST_F(HangFolder, ARankThatLeavesEarlyEndsWith79) {
   EXPECT_THAT(outcome.output, HasSubstr("finalize"));
 }
 
+TEST_F(HangFolder, SigquitWritesTheCallsOfARankThatWaitsAndTheRunGoesOn) {
+  const Outcome outcome = run_ranks(3, "quit " + path_.string());
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_EQ(occurrences(outcome.output, "SIGQUIT: has waited"), 2) << outcome.output;
+  EXPECT_EQ(occurrences(outcome.output, "SIGQUIT: waits for no other rank"), 1) << outcome.output;
+  for (int rank = 0; rank < 3; ++rank) {
+    const Json dump = dump_of(rank);
+    EXPECT_EQ(dump.at("reason"), "asked for by SIGQUIT");
+    EXPECT_EQ(dump.at("world_rank"), rank);
+    EXPECT_EQ(dump.at("calls").back().at("operation"), "barrier");
+    EXPECT_EQ(dump.at("calls").back().at("open"), rank != 2);
+  }
+}
+
+TEST_F(HangFolder, WhatSigquitWroteIsNotTakenForADumpOfTheHang) {
+  const Outcome outcome = run_ranks(3, "quit-and-hang " + path_.string());
+  EXPECT_EQ(outcome.status, 79) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("ranks 0, 1 wait in all_reduce"));
+  EXPECT_THAT(outcome.output, HasSubstr("rank 2 is behind"));
+  for (int rank = 0; rank < 3; ++rank) {
+    EXPECT_NE(dump_of(rank).at("reason"), "asked for by SIGQUIT") << rank;
+  }
+}
+
 TEST(CommFaults, AWaitWithoutAFolderStillEndsWith79) {
   const Outcome outcome = run_ranks(2, "nobody");
   EXPECT_EQ(outcome.status, 79) << outcome.output;

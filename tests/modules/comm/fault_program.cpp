@@ -7,8 +7,11 @@
 #include <thread>
 #include <vector>
 
+#include <signal.h>
+
 #include "modules/comm/agreement.hpp"
 #include "modules/comm/session.hpp"
+#include "modules/comm/signals.hpp"
 
 namespace charter {
 namespace {
@@ -37,6 +40,26 @@ ExitCode leave_early(Session& session, const std::string& folder) {
   const Communicator& world = session.world();
   if (world.rank() == world.size() - 1) return ExitCode::done;
   world.barrier();
+  return ExitCode::done;
+}
+
+// SIGQUIT reaches all ranks while they wait in a barrier for the last one, which comes late. With `hangs` the
+// last one then leaves out a collective.
+ExitCode quit_while_waiting(Session& session, const std::string& folder, bool hangs) {
+  const Communicator& world = session.world();
+  const bool is_last = world.rank() == world.size() - 1;
+  install_signal_handlers();
+  world.barrier();
+  session.start_watchdog(hangs ? deadline : 10 * deadline, folder);
+  std::thread quits([] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    ::raise(SIGQUIT);
+  });
+  if (is_last) std::this_thread::sleep_for(hangs ? deadline / 2 : 2 * deadline);
+  world.barrier();
+  quits.join();
+  if (hangs && is_last) std::this_thread::sleep_for(std::chrono::seconds(60));
+  world.all_reduce_value(1, ReduceOp::sum);
   return ExitCode::done;
 }
 
@@ -104,6 +127,8 @@ int run(const std::string& mode, const std::string& folder) {
   return session.run([&] {
     if (mode == "skip") return skip_a_collective(session, folder);
     if (mode == "leave") return leave_early(session, folder);
+    if (mode == "quit") return quit_while_waiting(session, folder, false);
+    if (mode == "quit-and-hang") return quit_while_waiting(session, folder, true);
     if (mode == "nobody") return wait_for_nobody(session, folder);
     if (mode == "together") return fail_together(session, folder);
     if (mode == "alone") return fail_alone(session, folder);

@@ -26,5 +26,17 @@ TEST(Signals, EachSetsItsFlagAndIsTakenOnce) {
   EXPECT_EQ(take_signals().bits, 0U);
 }
 
+TEST(Signals, QuitIsSeenByTheStepLoopAndByTheWatchdog) {
+  install_signal_handlers();
+  take_dump_request();  // what an earlier test may have left
+  ::raise(SIGQUIT);
+  EXPECT_TRUE(take_signals().report());
+  EXPECT_TRUE(take_dump_request());
+  EXPECT_FALSE(take_dump_request());
+  ::raise(SIGUSR1);
+  EXPECT_FALSE(take_dump_request());
+  EXPECT_EQ(take_signals().bits, SignalFlags::save_bit);
+}
+
 }  // namespace
 }  // namespace charter
