@@ -13,5 +13,6 @@ int main(int argc, char** argv) {
   charter::add_training_options(set, options);
   return charter::run_parallel_program(
       argc, argv, set, [&] { charter::check_training_options(set, options); },
-      [&](charter::Session& session) { return charter::run_fine_tuning(session, set, options); });
+      [&](charter::Session& session) { return charter::run_fine_tuning(session, set, options); },
+      charter::Signals::are_taken);
 }

@@ -9,6 +9,7 @@
 
 #include "modules/comm/agreement.hpp"
 #include "modules/comm/launcher.hpp"
+#include "modules/comm/signals.hpp"
 #include "src/base/log.hpp"
 #include "src/tensor/compute_session.hpp"
 
@@ -69,10 +70,11 @@ ExitCode parse_and_run(int argc, char** argv, OptionSet& set, const std::functio
 }  // namespace
 
 int run_parallel_program(int argc, char** argv, OptionSet& set, const std::function<void()>& check,
-                         const std::function<ExitCode(Session&)>& program) {
+                         const std::function<ExitCode(Session&)>& program, Signals signals) {
   try {
     if (asks_for_help(argc, argv) && answers_without_work(set.parse(argc, argv), set)) return 0;
     Session session;
+    if (signals == Signals::are_taken) hold_signals();
     return session.run([&] {
       const ComputeSession compute;
       return parse_and_run(argc, argv, set, check, session, program);

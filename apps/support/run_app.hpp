@@ -3,6 +3,7 @@
 // --version need neither MPI nor a device.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 
 #include "modules/comm/session.hpp"
@@ -10,10 +11,14 @@
 
 namespace charter {
 
+// What USR1, USR2, TERM and QUIT do: end the process, or wait until the program takes them (signals.hpp).
+enum class Signals : std::uint8_t { end_the_program, are_taken };
+
 // A program of many ranks. `check` looks at options together, `program` does the work; both may throw Error.
 // Returns the process's exit status.
 int run_parallel_program(int argc, char** argv, OptionSet& set, const std::function<void()>& check,
-                         const std::function<ExitCode(Session&)>& program);
+                         const std::function<ExitCode(Session&)>& program,
+                         Signals signals = Signals::end_the_program);
 
 // A program of one process without MPI. Refuses a launcher that started several.
 int run_single_program(int argc, char** argv, OptionSet& set, const std::function<void()>& check,

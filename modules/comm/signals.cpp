@@ -35,9 +35,26 @@ extern "C" void charter_note_signal(int signal_number) {
   }
 }
 
+sigset_t held_signals() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (const int number : {SIGUSR1, SIGUSR2, SIGTERM, SIGQUIT}) ::sigaddset(&set, number);
+  return set;
+}
+
+// Those that wait, of this thread or of the process, become flags.
+void note_waiting_signals() {
+  const sigset_t set = held_signals();
+  const timespec at_once = {};
+  for (int number = 0; (number = ::sigtimedwait(&set, nullptr, &at_once)) > 0;) charter_note_signal(number);
+}
+
 }  // namespace
 
-void install_signal_handlers() {
+void hold_signals() {
+  const sigset_t set = held_signals();
+  require(::pthread_sigmask(SIG_BLOCK, &set, nullptr) == 0, "signals can be blocked");
+  // Threads that MPI started before do not block them: there a handler runs, on a stack that is one.
   struct sigaction action = {};
   action.sa_handler = charter_note_signal;
   action.sa_flags = SA_RESTART;
@@ -48,10 +65,12 @@ void install_signal_handlers() {
 }
 
 SignalFlags take_signals() {
+  note_waiting_signals();
   return {arrived.exchange(0)};
 }
 
 bool take_dump_request() {
+  note_waiting_signals();
   return dump_requested.exchange(false);
 }
 

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals as flags. A handler only sets a bit; the training loop takes the bits once a step and reduces them
-// over the ranks, so that a signal to one rank stops all ranks at the same step. It decides nothing itself.
-// QUIT has a second flag for the watchdog, which answers even while the rank waits for another.
+// Signals as flags. They wait until the training loop takes them, once a step, and reduces them over the
+// ranks, so that a signal to one rank stops all ranks at the same step. Nothing is decided here. QUIT has a
+// second flag for the watchdog, which answers even while the rank waits for another.
+//
+// No thread that computes may run a handler: the matrix kernels that oneDNN generates use the stack pointer
+// as an ordinary register, so the frame of a handler would be written into the heap (measured with oneDNN 2.6
+// on AVX-512: a signal during dnnl_sgemm destroys malloc's lists). Hence signals are blocked instead of
+// handled.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +27,16 @@ struct SignalFlags {
   bool report() const { return (bits & report_bit) != 0; }
 };
 
-// Local. After Session, whose MPI may install handlers of its own. System calls are restarted after a signal.
-// Throws Error(internal).
-void install_signal_handlers();
+// Local. From now on the four signals wait for take_signals(). After Session, whose MPI may install handlers
+// of its own, and before the first thread that computes (ComputeSession): a thread inherits from its maker
+// what is blocked. A program that calls this must take the signals, for TERM no longer ends it. Throws
+// Error(internal).
+void hold_signals();
 
-// Local. What arrived since the last call; resets it.
+// Local. What arrived since the last call; resets it. Any thread.
 SignalFlags take_signals();
 
-// Local. Whether QUIT arrived since the last call of this function, whatever take_signals() took.
+// Local. Whether QUIT arrived since the last call of this function, whatever take_signals() took. Any thread.
 bool take_dump_request();
 
 }  // namespace charter

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "modules/comm/agreement.hpp"
-#include "modules/comm/signals.hpp"
+#include "modules/topology/node_layout.hpp"
 #include "modules/training/dry_run.hpp"
 #include "modules/training/machine_introduction.hpp"
 #include "modules/training/run_folder.hpp"
@@ -215,7 +215,6 @@ ExitCode run_fine_tuning(Session& session, const OptionSet& set, const TrainingO
   const Mesh mesh(world, shape);
   const NodeLayout layout = find_node_layout(world);
   const double peak_gflops = introduce_machine(session, options, shape, layout);
-  install_signal_handlers();
   const RunFolder folder(world, set, options);
   session.start_watchdog(
       std::chrono::milliseconds(static_cast<std::int64_t>(options.hang_timeout.seconds * 1000)),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run survives: killed ranks, signals, a stop file. Afterwards it must be as if nothing had happened.
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -122,6 +124,21 @@ TEST_F(Restart, UserSignal2StopsAllRanksAtOneStepWithACheckpoint) {
   const Finished finished = run(2, "sft_train", arguments("stopped"));
   ASSERT_EQ(finished.exit_code, 0) << finished.output;
   expect_same_end("stopped", "whole");
+}
+
+// A handler that ran in the middle of a matrix product destroyed the heap (modules/comm/signals.hpp).
+TEST_F(Restart, AStormOfSignalsChangesNothing) {
+  ASSERT_EQ(run(2, "sft_train", arguments("whole")).exit_code, 0);
+  Running running(2, "sft_train", arguments("stormy"), folder_.path() / "out.txt");
+  ASSERT_TRUE(wait_for_step(path("stormy"), 1));
+  const std::filesystem::path end = folder_.path() / "stormy" / "checkpoints" / "step-0000000060";
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!std::filesystem::exists(end) && std::chrono::steady_clock::now() < limit) {
+    for (const pid_t rank : running.ranks()) ::kill(rank, SIGQUIT);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_EQ(running.wait().exit_code, 0) << read_file(folder_.path() / "out.txt").substr(0, 4000);
+  expect_same_end("stormy", "whole");
 }
 
 TEST_F(Restart, UserSignal1SavesAndGoesOn) {

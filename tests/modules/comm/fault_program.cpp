@@ -48,7 +48,7 @@ ExitCode leave_early(Session& session, const std::string& folder) {
 ExitCode quit_while_waiting(Session& session, const std::string& folder, bool hangs) {
   const Communicator& world = session.world();
   const bool is_last = world.rank() == world.size() - 1;
-  install_signal_handlers();
+  hold_signals();
   world.barrier();
   session.start_watchdog(hangs ? deadline : 10 * deadline, folder);
   std::thread quits([] {
