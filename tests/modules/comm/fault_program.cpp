@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <signal.h>
+#include <unistd.h>
 
 #include "modules/comm/agreement.hpp"
 #include "modules/comm/session.hpp"
@@ -53,7 +54,7 @@ ExitCode quit_while_waiting(Session& session, const std::string& folder, bool ha
   session.start_watchdog(hangs ? deadline : 10 * deadline, folder);
   std::thread quits([] {
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    ::raise(SIGQUIT);
+    ::kill(::getpid(), SIGQUIT);
   });
   if (is_last) std::this_thread::sleep_for(hangs ? deadline / 2 : 2 * deadline);
   world.barrier();
