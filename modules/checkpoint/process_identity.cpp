@@ -38,7 +38,8 @@ std::string host_name() {
 }
 
 std::string scheduler_job() {
-  for (const char* variable : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"}) {
+  // The job scripts name the whole job; a scheduler's own variable may name one launch of it (Flux).
+  for (const char* variable : {"CHARTER_JOB_ID", "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"}) {
     if (const char* value = std::getenv(variable); value != nullptr && *value != '\0') return value;
   }
   return {};

@@ -20,7 +20,7 @@ struct ProcessIdentity {
   std::string since;             // when this was made, UTC
 };
 
-// Local. This process; the job is SLURM_JOB_ID, PBS_JOBID, LSB_JOBID or FLUX_JOB_ID.
+// Local. This process; the job is CHARTER_JOB_ID, SLURM_JOB_ID, PBS_JOBID, LSB_JOBID or FLUX_JOB_ID.
 ProcessIdentity this_process();
 
 enum class HolderState : std::uint8_t { alive, dead, unknown };

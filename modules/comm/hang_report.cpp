@@ -43,6 +43,20 @@ std::map<std::string, std::vector<Member>> members_by_communicator(const std::ve
   return groups;
 }
 
+std::vector<int> ranks_without_a_dump(const std::vector<HangDump>& dumps) {
+  std::vector<int> missing;
+  for (int rank = 0; rank < dumps.front().world_size; ++rank) {
+    const auto is_rank = [&](const HangDump& dump) { return dump.world_rank == rank; };
+    if (std::none_of(dumps.begin(), dumps.end(), is_rank)) missing.push_back(rank);
+  }
+  return missing;
+}
+
+bool waits(const HangDump& dump) {
+  return std::any_of(dump.calls.begin(), dump.calls.end(),
+                     [](const DumpedCall& call) { return call.waiting; });
+}
+
 // The first call number that two members made differently, both still remembering it.
 std::string first_difference(const std::vector<Member>& members) {
   for (const auto& [sequence, call] : members.front().calls) {
@@ -130,11 +144,7 @@ std::vector<HangDump> read_dumps(const std::filesystem::path& folder, int world_
 std::string diagnose_hang(const std::vector<HangDump>& dumps) {
   if (dumps.empty()) return "hang: no rank left a dump";
   std::string text = "hang, as the dumps of the ranks show it:";
-  std::vector<int> missing;
-  for (int rank = 0; rank < dumps.front().world_size; ++rank) {
-    const auto is_rank = [&](const HangDump& dump) { return dump.world_rank == rank; };
-    if (std::none_of(dumps.begin(), dumps.end(), is_rank)) missing.push_back(rank);
-  }
+  const std::vector<int> missing = ranks_without_a_dump(dumps);
   for (const auto& [id, members] : members_by_communicator(dumps)) text += diagnose_group(id, members);
   if (!missing.empty()) {
     const std::size_t shown = std::min<std::size_t>(missing.size(), 16);
@@ -144,6 +154,17 @@ std::string diagnose_hang(const std::vector<HangDump>& dumps) {
                     shown < missing.size() ? fmt::format(" and {} more", missing.size() - shown) : "");
   }
   return text;
+}
+
+std::vector<int> suspected_ranks(const std::vector<HangDump>& dumps) {
+  if (dumps.empty()) return {};
+  std::vector<int> suspects = ranks_without_a_dump(dumps);
+  if (!suspects.empty()) return suspects;
+  for (const HangDump& dump : dumps) {
+    if (!waits(dump)) suspects.push_back(dump.world_rank);
+  }
+  std::sort(suspects.begin(), suspects.end());
+  return suspects;
 }
 
 }  // namespace charter

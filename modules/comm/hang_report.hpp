@@ -48,4 +48,8 @@ std::vector<HangDump> read_dumps(const std::filesystem::path& folder, int world_
 // Local. A few lines for a person.
 std::string diagnose_hang(const std::vector<HangDump>& dumps);
 
+// Local. The ranks that the others wait for, ascending: those without a dump, else those that are behind and
+// wait for nobody themselves. None where all wait for each other, which is no node's fault.
+std::vector<int> suspected_ranks(const std::vector<HangDump>& dumps);
+
 }  // namespace charter

@@ -114,12 +114,14 @@ std::string Session::library() const {
   return library_version();
 }
 
-void Session::start_watchdog(std::chrono::milliseconds timeout, const std::filesystem::path& folder) {
+void Session::start_watchdog(std::chrono::milliseconds timeout, const std::filesystem::path& folder,
+                             const std::vector<std::string>& hosts) {
   WatchdogOptions options;
   options.world_rank = world_->rank();
   options.world_size = world_->size();
   options.job_token = job_token_;
   options.timeout = timeout;
+  options.hosts = hosts;
   watchdog_ = std::make_unique<Watchdog>(options, log_);
   if (!folder.empty()) watchdog_->set_folder(folder);
 }

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "modules/comm/communicator.hpp"
 #include "src/base/exit_code.hpp"
@@ -42,8 +43,10 @@ class Session {
   std::string library() const;
 
   // Local. From now on a rank that waits for another longer than `timeout` ends with exit code 79
-  // (watchdog.hpp). The dump goes to `folder`, once one is known.
-  void start_watchdog(std::chrono::milliseconds timeout, const std::filesystem::path& folder = {});
+  // (watchdog.hpp). The dump goes to `folder`, once one is known; `hosts` (by world rank) lets it name the
+  // host of the odd rank.
+  void start_watchdog(std::chrono::milliseconds timeout, const std::filesystem::path& folder = {},
+                      const std::vector<std::string>& hosts = {});
   void set_watchdog_folder(const std::filesystem::path& folder);
 
   // Runs the program and returns its exit status. An exception ends it: the message is printed once (an

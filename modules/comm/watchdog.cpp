@@ -39,6 +39,11 @@ double seconds_since(LogEntry::Clock::time_point time) {
   return std::chrono::duration<double>(LogEntry::Clock::now() - time).count();
 }
 
+// Lines "RANK HOST": the job script leaves these hosts out at the next start.
+std::filesystem::path suspects_path(const std::filesystem::path& folder) {
+  return folder / "hang.suspects";
+}
+
 // Not print_for_rank(): that asks MPI for the rank.
 void print_line(const std::string& text) {
   const std::string line = text + "\n";
@@ -64,6 +69,7 @@ void Watchdog::set_folder(const std::filesystem::path& folder) {
   folder_ = folder;
   ::unlink(dump_path(options_.world_rank).c_str());
   if (options_.world_rank != 0) return;
+  ::unlink(suspects_path(folder).c_str());
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
     const std::string name = entry.path().filename().string();
@@ -131,7 +137,9 @@ void Watchdog::end_hung(const std::string& reason, bool from_flag) {
       options_.world_rank, options_.world_size, reason, log_->phase(), (folder_ / "hang.*.json").string()));
   try {
     wait_for_dumps();
-    print_line(diagnose_hang(read_dumps(folder_, options_.world_size, options_.job_token)));
+    const std::vector<HangDump> dumps = read_dumps(folder_, options_.world_size, options_.job_token);
+    print_line(diagnose_hang(dumps));
+    write_suspects(suspected_ranks(dumps));
   } catch (const std::exception& error) {
     print_line(fmt::format("charter: the dumps cannot be compared: {}", error.what()));
   }
@@ -145,6 +153,15 @@ void Watchdog::write_dump(const std::string& reason) const {
   } catch (const std::exception& error) {
     print_line(fmt::format("charter: rank {}: {}", options_.world_rank, error.what()));
   }
+}
+
+void Watchdog::write_suspects(const std::vector<int>& ranks) const {
+  std::string text;
+  for (const int rank : ranks) {
+    const auto index = static_cast<std::size_t>(rank);
+    if (index < options_.hosts.size()) text += fmt::format("{} {}\n", rank, options_.hosts[index]);
+  }
+  if (!text.empty()) write_file_atomically(suspects_path(folder_), text);
 }
 
 void Watchdog::wait_for_dumps() const {

@@ -12,13 +12,17 @@ namespace {
 constexpr int most_rank_lines = 32;
 constexpr int most_node_lines = 16;
 
+std::string threads_text(int threads) {
+  return fmt::format("{} thread{}", threads, threads == 1 ? "" : "s");
+}
+
 std::string rank_line(const MeshShape& shape, const NodeLayout& layout, int rank) {
   const MeshCoordinates at = shape.coordinates_of(rank);
   const RankPlace& place = layout.places[static_cast<std::size_t>(rank)];
   return fmt::format(
-      "  rank {:>3}  pp {:>2}  dp {:>3}  cp {:>2}  tp {:>2}  {} (local rank {}, {} thread{})\n", rank,
-      at.pipeline, at.data, at.context, at.tensor, layout.hosts[static_cast<std::size_t>(place.node)],
-      place.local_rank, place.threads, place.threads == 1 ? "" : "s");
+      "  rank {:>3}  pp {:>2}  dp {:>3}  cp {:>2}  tp {:>2}  {} (local rank {}, cores {}, {}{}{})\n", rank,
+      at.pipeline, at.data, at.context, at.tensor, layout.host_of(rank), place.local_rank, place.cores,
+      threads_text(place.threads), place.device.empty() ? "" : ", ", place.device);
 }
 
 // "3" or "0-7"; a node's coordinates need not be all those between.
@@ -47,7 +51,8 @@ std::string node_line(const MeshShape& shape, const NodeLayout& layout, int node
     }
     text += fmt::format("  {} {}", short_name(axis), range_text(low, high));
   }
-  return text + fmt::format("  ({} thread{} each)\n", threads, threads == 1 ? "" : "s");
+  return text + fmt::format("  ({} cores, {} each)\n", layout.cores_on_node[static_cast<std::size_t>(node)],
+                            threads_text(threads));
 }
 
 // Tensor groups with ranks on more than one node.
@@ -87,6 +92,26 @@ std::string mesh_table(const MeshShape& shape, const NodeLayout& layout) {
         scattered, shape.group_count(Axis::tensor));
   }
   return text;
+}
+
+std::string crowding_warning(const NodeLayout& layout) {
+  int crowded = 0;
+  std::size_t worst = 0;
+  for (std::size_t node = 0; node < layout.hosts.size(); ++node) {
+    const int excess = layout.ranks_on_node[node] - layout.cores_on_node[node];
+    if (excess <= 0) continue;
+    if (crowded == 0 || excess > layout.ranks_on_node[worst] - layout.cores_on_node[worst]) worst = node;
+    ++crowded;
+  }
+  if (crowded == 0) return "";
+  const int cores = layout.cores_on_node[worst];
+  return fmt::format(
+      "{} of {} nodes ha{} more ranks than cores for them ({}: {} ranks on {} core{}), so ranks wait for "
+      "each "
+      "other's turn: start at most one rank a core (srun --ntasks-per-node={}, mpirun --map-by ppr:{}:node), "
+      "or let ranks use more cores (srun --cpu-bind=cores, mpirun --bind-to core, the job's own limits)",
+      crowded, layout.num_nodes(), crowded == 1 ? "s" : "ve", layout.hosts[worst],
+      layout.ranks_on_node[worst], cores, cores == 1 ? "" : "s", cores, cores);
 }
 
 }  // namespace charter

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <set>
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -68,6 +69,22 @@ std::vector<int> available_cores() {
   return cores;
 }
 
+std::string index_ranges(std::span<const int> ascending) {
+  std::string text;
+  for (std::size_t first = 0; first < ascending.size();) {
+    std::size_t last = first;
+    const int stride = first + 1 < ascending.size() ? ascending[first + 1] - ascending[first] : 1;
+    while (last + 1 < ascending.size() && ascending[last + 1] - ascending[last] == stride) ++last;
+    // Two numbers with a gap between them are no pattern yet.
+    if (stride > 1 && last - first < 2) last = first;
+    text += fmt::format("{}{}", text.empty() ? "" : ",", ascending[first]);
+    if (last > first) text += fmt::format("-{}", ascending[last]);
+    if (last > first && stride > 1) text += fmt::format(":{}", stride);
+    first = last + 1;
+  }
+  return text;
+}
+
 std::vector<int> threads_per_rank(std::span<const std::vector<int>> cores_of_rank) {
   std::map<int, int> ranks_on_core;
   for (const std::vector<int>& cores : cores_of_rank) {
@@ -83,32 +100,51 @@ std::vector<int> threads_per_rank(std::span<const std::vector<int>> cores_of_ran
   return threads;
 }
 
-NodeLayout find_node_layout(const Communicator& world) {
+const std::string& NodeLayout::host_of(int rank) const {
+  return hosts[static_cast<std::size_t>(places[static_cast<std::size_t>(rank)].node)];
+}
+
+std::vector<std::string> NodeLayout::host_of_each_rank() const {
+  std::vector<std::string> all;
+  for (std::size_t rank = 0; rank < places.size(); ++rank) all.push_back(host_of(static_cast<int>(rank)));
+  return all;
+}
+
+NodeLayout find_node_layout(const Communicator& world, const std::string& device) {
   NodeLayout layout;
   const auto size = static_cast<std::size_t>(world.size());
   if (world.planned()) {
     // A plan does not know the machine: one node with one thread a rank.
     layout.hosts = {"planned"};
     layout.ranks_on_node = {world.size()};
-    for (int rank = 0; rank < world.size(); ++rank) layout.places.push_back({0, rank, 1});
+    layout.cores_on_node = {world.size()};
+    for (int rank = 0; rank < world.size(); ++rank) layout.places.push_back({0, rank, 1, "", ""});
     return layout;
   }
   const Communicator node = world.split_shared_memory("node");
-  const std::vector<int> threads = threads_per_rank(gather_cores(node));
+  const std::vector<std::vector<int>> cores = gather_cores(node);
+  std::set<int> union_of_cores;
+  for (const std::vector<int>& own : cores) union_of_cores.insert(own.begin(), own.end());
+  const auto local_rank = static_cast<std::size_t>(node.rank());
   int leader = world.rank();
   node.broadcast(one(leader), 0);
-  const std::array<int, 3> mine = {leader, node.rank(), threads[static_cast<std::size_t>(node.rank())]};
-  std::vector<int> all(3 * size);
+  const std::array<int, 4> mine = {leader, node.rank(), threads_per_rank(cores)[local_rank],
+                                   static_cast<int>(union_of_cores.size())};
+  std::vector<int> all(4 * size);
   world.all_gather(mine, all);
   const std::vector<std::string> hosts = all_gather_text(world, host_name());
+  const std::vector<std::string> ranges = all_gather_text(world, index_ranges(cores[local_rank]));
+  const std::vector<std::string> devices = all_gather_text(world, device);
   std::map<int, int> node_of_leader;
   for (std::size_t rank = 0; rank < size; ++rank) {
-    const auto [found, is_new] = node_of_leader.try_emplace(all[3 * rank], layout.num_nodes());
+    const auto [found, is_new] = node_of_leader.try_emplace(all[4 * rank], layout.num_nodes());
     if (is_new) {
       layout.hosts.push_back(hosts[rank]);
       layout.ranks_on_node.push_back(0);
+      layout.cores_on_node.push_back(all[4 * rank + 3]);
     }
-    layout.places.push_back({found->second, all[3 * rank + 1], all[3 * rank + 2]});
+    layout.places.push_back(
+        {found->second, all[4 * rank + 1], all[4 * rank + 2], ranges[rank], devices[rank]});
     ++layout.ranks_on_node[static_cast<std::size_t>(found->second)];
   }
   return layout;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which ranks share a node, and how many threads each may use. Nodes are found by MPI's shared-memory split,
-// not by comparing host names; cores are those the process may run on (sched_getaffinity), hardware threads
-// of one core counted once.
+// Which ranks share a node, what each is bound to, and how many threads it may use. Nodes are found by MPI's
+// shared-memory split, not by comparing host names; cores are those the process may run on
+// (sched_getaffinity), hardware threads of one core counted once.
 #pragma once
 
 #include <span>
@@ -16,21 +16,29 @@ struct RankPlace {
   int node = 0;        // nodes are numbered by their lowest rank
   int local_rank = 0;  // place among the ranks of the node
   int threads = 1;     // cores it may use / ranks on them, at least 1
+  std::string cores;   // "0-3"; empty in a plan
+  std::string device;  // empty on a CPU
 };
 
 struct NodeLayout {
   std::vector<RankPlace> places;   // by world rank
   std::vector<std::string> hosts;  // by node
   std::vector<int> ranks_on_node;  // by node
+  std::vector<int> cores_on_node;  // by node: cores that any of its ranks may use
 
   int num_nodes() const { return static_cast<int>(hosts.size()); }
+  const std::string& host_of(int rank) const;
+  std::vector<std::string> host_of_each_rank() const;
 };
 
-// Collective over `world`. Local for a planned or single-rank one.
-NodeLayout find_node_layout(const Communicator& world);
+// Collective over `world`. Local for a planned or single-rank one. `device` names this rank's own.
+NodeLayout find_node_layout(const Communicator& world, const std::string& device = {});
 
 // Local. Core numbers this process may run on, ascending.
 std::vector<int> available_cores();
+
+// Ascending numbers as ranges, the way taskset writes them: "0-3,8", and "0-14:2" for every second one. Pure.
+std::string index_ranges(std::span<const int> ascending);
 
 // Threads of each rank of a node from the cores each may use: a core shared by n ranks counts 1/n; rounded
 // down, at least 1. Pure.

@@ -14,6 +14,7 @@
 #include "modules/training/training_loop.hpp"
 #include "src/base/log.hpp"
 #include "src/report/format_units.hpp"
+#include "src/tensor/compute_session.hpp"
 
 namespace charter {
 namespace {
@@ -213,12 +214,12 @@ ExitCode run_fine_tuning(Session& session, const OptionSet& set, const TrainingO
   const MeshShape shape =
       together(world, "laying out the mesh", [&] { return MeshShape(degrees, world.size()); });
   const Mesh mesh(world, shape);
-  const NodeLayout layout = find_node_layout(world);
+  const NodeLayout layout = find_node_layout(world, ComputeSession::device_name());
   const double peak_gflops = introduce_machine(session, options, shape, layout);
   const RunFolder folder(world, set, options);
   session.start_watchdog(
       std::chrono::milliseconds(static_cast<std::int64_t>(options.hang_timeout.seconds * 1000)),
-      options.run_dir);
+      options.run_dir, layout.host_of_each_rank());
   return train(session, set, options,
                {mesh, folder.has_checkpoints(), peak_gflops, pool_limit(options, layout, world.rank())});
 }

@@ -50,6 +50,7 @@ double introduce_machine(const Session& session, const TrainingOptions& options,
   const int own = layout.places[static_cast<std::size_t>(session.world().rank())].threads;
   blas::set_threads(options.threads > 0 ? options.threads : own);
   log_info(mesh_table(shape, layout));
+  if (const std::string crowding = crowding_warning(layout); !crowding.empty()) log_warning(crowding);
   log_info(fmt::format("{}; {}; {}; {}; {} of matrix products in each rank", session.library(),
                        ComputeSession::description(), blas::backend_description(),
                        kernels::attention_implementation_name(),

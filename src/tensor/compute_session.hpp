@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The life of Kokkos in a process: from construction to destruction. Lives inside the MPI session and outside every pool.
+// The life of Kokkos in a process: from construction to destruction. Lives inside the MPI session and outside
+// every pool.
 #pragma once
 
 #include <memory>
@@ -17,6 +18,9 @@ class ComputeSession {
 
   // For the start-up print: "Kokkos 3.4.1, Serial".
   static std::string description();
+  // The device that this process computes on, "GPU 0000:3b:00 (NVIDIA H100)" by its PCI address; empty on a
+  // CPU.
+  static std::string device_name();
 };
 
 }  // namespace charter

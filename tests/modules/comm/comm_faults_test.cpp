@@ -57,12 +57,17 @@ class HangFolder : public testing::Test {
     // What an earlier run left behind must not count.
     std::ofstream(path_ / "hang.0.json") << R"({"job": "an earlier one"})";
     std::ofstream(path_ / "hang.earlier.flag") << "";
+    std::ofstream(path_ / "hang.suspects") << "0 an-earlier-one\n";
   }
   ~HangFolder() override { std::filesystem::remove_all(path_); }
   Json dump_of(int rank) const {
     std::ifstream file(path_ / ("hang." + std::to_string(rank) + ".json"));
     const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
     return parse_json(text, "dump");
+  }
+  std::string suspects() const {
+    std::ifstream file(path_ / "hang.suspects");
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   }
   const std::filesystem::path path_;
 };
@@ -75,6 +80,7 @@ TEST_F(HangFolder, ASkippedCollectiveEndsWith79AndNamesRankAndCall) {
   EXPECT_THAT(outcome.output, HasSubstr("ranks 0, 1 wait in all_reduce of 16 x f32"));
   EXPECT_THAT(outcome.output, HasSubstr("rank 2 is behind"));
   EXPECT_THAT(outcome.output, HasSubstr("in phase 'wandering'"));
+  EXPECT_EQ(suspects(), "2 node1\n");
   for (int rank = 0; rank < 3; ++rank) {
     const Json dump = dump_of(rank);
     EXPECT_EQ(dump.at("world_rank"), rank);
@@ -91,6 +97,7 @@ TEST_F(HangFolder, ARankThatLeavesEarlyEndsWith79) {
   EXPECT_EQ(outcome.status, 79) << outcome.output;
   EXPECT_THAT(outcome.output, HasSubstr("barrier"));
   EXPECT_THAT(outcome.output, HasSubstr("finalize"));
+  EXPECT_EQ(suspects(), "") << "all wait for each other, and the earlier file is gone";
 }
 
 TEST_F(HangFolder, SigquitWritesTheCallsOfARankThatWaitsAndTheRunGoesOn) {

@@ -26,7 +26,7 @@ ExitCode skip_a_collective(Session& session, const std::string& folder) {
   world.log().set_step(7);
   std::vector<float> data(16);
   world.broadcast(data, 0);
-  session.start_watchdog(deadline, folder);
+  session.start_watchdog(deadline, folder, {"node0", "node0", "node1"});
   if (world.rank() != world.size() - 1) world.all_reduce(data, ReduceOp::sum);
   if (world.rank() == world.size() - 1) {
     const ScopedPhase phase(world.log(), "wandering");

@@ -10,7 +10,9 @@
 namespace charter {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::Not;
 
 // A rank that made `calls` in a group of three; the last one is still open unless `computing`.
@@ -54,6 +56,18 @@ TEST(HangReport, NamesRanksWithoutADump) {
   EXPECT_THAT(text, HasSubstr("without a dump"));
   EXPECT_THAT(text, HasSubstr("rank 1, 2"));
   EXPECT_THAT(diagnose_hang({}), HasSubstr("no rank left a dump"));
+}
+
+TEST(SuspectedRanks, AreThoseTheOthersWaitFor) {
+  const auto waiting = [](int rank) {
+    return dump_of(rank, {Operation::broadcast, Operation::all_reduce}, false);
+  };
+  EXPECT_THAT(suspected_ranks({waiting(0), dump_of(1, {Operation::broadcast}, true), waiting(2)}),
+              ElementsAre(1));
+  EXPECT_THAT(suspected_ranks({waiting(1)}), ElementsAre(0, 2))
+      << "no dump at all is worse than being behind";
+  EXPECT_THAT(suspected_ranks({waiting(0), waiting(1), waiting(2)}), IsEmpty()) << "a program's mistake";
+  EXPECT_THAT(suspected_ranks({}), IsEmpty());
 }
 
 TEST(HangReport, RefusesWhatIsNoDump) {

@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "modules/topology/mesh_communicators.hpp"
@@ -69,13 +70,17 @@ TEST(Mesh, AShapeOfAnotherSizeIsRefused) {
 }
 
 TEST(NodeLayout, RanksOfThisTestShareOneNode) {
-  const NodeLayout layout = find_node_layout(world());
+  const NodeLayout layout = find_node_layout(world(), fmt::format("device {}", world().rank()));
   EXPECT_EQ(layout.num_nodes(), 1);
   EXPECT_EQ(layout.ranks_on_node.at(0), world().size());
   for (int rank = 0; rank < world().size(); ++rank) {
     EXPECT_EQ(layout.places.at(static_cast<std::size_t>(rank)).local_rank, rank);
     EXPECT_GE(layout.places.at(static_cast<std::size_t>(rank)).threads, 1);
+    EXPECT_FALSE(layout.places.at(static_cast<std::size_t>(rank)).cores.empty());
+    EXPECT_EQ(layout.places.at(static_cast<std::size_t>(rank)).device, fmt::format("device {}", rank));
+    EXPECT_EQ(layout.host_of(rank), layout.hosts.at(0));
   }
+  EXPECT_GE(layout.cores_on_node.at(0), 1);
   const std::string table = mesh_table(MeshShape({}, world().size()), layout);
   EXPECT_NE(table.find(layout.hosts.at(0)), std::string::npos);
 }

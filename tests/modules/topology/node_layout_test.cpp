@@ -32,6 +32,16 @@ TEST(AvailableCores, AreFoundAndAscend) {
   EXPECT_TRUE(std::is_sorted(cores.begin(), cores.end()));
 }
 
+TEST(IndexRanges, AreWrittenAsTasksetWritesThem) {
+  EXPECT_EQ(index_ranges(std::vector<int>{}), "");
+  EXPECT_EQ(index_ranges(std::vector<int>{5}), "5");
+  EXPECT_EQ(index_ranges(std::vector<int>{0, 1}), "0-1");
+  EXPECT_EQ(index_ranges(std::vector<int>{0, 1, 2, 3, 8}), "0-3,8");
+  EXPECT_EQ(index_ranges(std::vector<int>{0, 4}), "0,4");
+  EXPECT_EQ(index_ranges(std::vector<int>{0, 2, 4, 6, 7, 8}), "0-6:2,7-8");
+  EXPECT_EQ(index_ranges(std::vector<int>{1, 3, 4, 5}), "1,3-5");
+}
+
 TEST(NodeLayout, APlanHasOneNode) {
   const NodeLayout layout = find_node_layout(Communicator::self_planned(3, 8, "world"));
   EXPECT_EQ(layout.num_nodes(), 1);
@@ -43,6 +53,8 @@ TEST(NodeLayout, OneProcessIsAloneOnItsNode) {
   EXPECT_EQ(layout.num_nodes(), 1);
   EXPECT_THAT(layout.ranks_on_node, ElementsAre(1));
   EXPECT_EQ(layout.places.at(0).threads, static_cast<int>(available_cores().size()));
+  EXPECT_EQ(layout.places.at(0).cores, index_ranges(available_cores()));
+  EXPECT_THAT(layout.cores_on_node, ElementsAre(static_cast<int>(available_cores().size())));
 }
 
 }  // namespace
