@@ -26,7 +26,7 @@ std::vector<std::string> command_line(int ranks, const std::string& program,
   if (ranks > 0) {
     command = {CHARTER_LAUNCHER, std::to_string(ranks)};
   }
-  command.push_back(std::string(CHARTER_BIN_DIR) + "/" + program);
+  command.push_back(program_folder() + "/" + program);
   command.insert(command.end(), arguments.begin(), arguments.end());
   return command;
 }
@@ -64,6 +64,10 @@ Finished wait_for(pid_t pid, const std::filesystem::path& output_file, int limit
 
 }  // namespace
 
+std::string program_folder() {
+  return CHARTER_BIN_DIR;
+}
+
 TestFolder::TestFolder(const std::string& name) {
   std::string pattern = (std::filesystem::temp_directory_path() / ("charter-" + name + "-XXXXXX")).string();
   require(::mkdtemp(pattern.data()) != nullptr, "a temporary folder can be made");
@@ -75,10 +79,14 @@ TestFolder::~TestFolder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
-Finished run(int ranks, const std::string& program, const std::vector<std::string>& arguments, int limit_s) {
+Finished run_command(const std::vector<std::string>& command, int limit_s) {
   const TestFolder folder("output");
   const std::filesystem::path output = folder.path() / "output";
-  return wait_for(start(command_line(ranks, program, arguments), output), output, limit_s);
+  return wait_for(start(command, output), output, limit_s);
+}
+
+Finished run(int ranks, const std::string& program, const std::vector<std::string>& arguments, int limit_s) {
+  return run_command(command_line(ranks, program, arguments), limit_s);
 }
 
 Running::Running(int ranks, const std::string& program, const std::vector<std::string>& arguments,

@@ -18,6 +18,9 @@ struct Finished {
   std::string output;  // standard output and error together
 };
 
+// Where the built programs are.
+std::string program_folder();
+
 // A folder of its own for a test, removed at the end.
 class TestFolder {
  public:
@@ -35,7 +38,10 @@ class TestFolder {
 Finished run(int ranks, const std::string& program, const std::vector<std::string>& arguments,
              int limit_s = 60);
 
-// The same in the background.
+// Any command (found on PATH) instead of a program of ours.
+Finished run_command(const std::vector<std::string>& command, int limit_s = 60);
+
+// A program in the background.
 class Running {
  public:
   Running(int ranks, const std::string& program, const std::vector<std::string>& arguments,
