@@ -3,6 +3,8 @@ find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 
 # Kokkos: Debian's Kokkos 3.4.1 names an include directory that does not exist; put the right one in its place.
+# Kokkos would put a launcher of its own before every compilation; charter_add_device_sources chooses instead.
+set(Kokkos_LAUNCH_COMPILER OFF)
 find_package(Kokkos REQUIRED)
 get_target_property(_kokkos_target Kokkos::kokkos TYPE)
 foreach(_target Kokkos::kokkos Kokkos::kokkoscore)
@@ -18,6 +20,10 @@ foreach(_target Kokkos::kokkos Kokkos::kokkoscore)
 endforeach()
 add_library(charter_dep_kokkos INTERFACE)
 target_link_libraries(charter_dep_kokkos INTERFACE Kokkos::kokkos)
+# Without its compiler flags, for targets whose own sources do not include it.
+add_library(charter_dep_kokkos_library INTERFACE)
+target_link_libraries(charter_dep_kokkos_library INTERFACE $<LINK_ONLY:Kokkos::kokkos>)
+include(charter_device_build)
 
 find_package(MPI REQUIRED COMPONENTS CXX)
 add_library(charter_dep_mpi INTERFACE)

@@ -1,8 +1,30 @@
-# charter_library(NAME SOURCES a.cpp ... LINKS targets ...): the one target of a folder.
+# The sources that include Kokkos (DEVICE_SOURCES below). On a host build they are sources like the others. On a device
+# build they become objects of their own, whose compiler is Kokkos' nvcc_wrapper around the host compiler: it stands as
+# the compiler launcher, and its -ccbin takes the host compiler that follows. All other files never meet nvcc.
+function(charter_add_device_sources name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
+  if(NOT CHARTER_DEVICE_BUILD)
+    target_sources(${name} PRIVATE ${ARG_SOURCES})
+    target_link_libraries(${name} PRIVATE charter_dep_kokkos)
+    return()
+  endif()
+  add_library(${name}_device OBJECT ${ARG_SOURCES})
+  target_link_libraries(${name}_device PRIVATE charter_flags charter_device_flags charter_dep_kokkos ${ARG_LINKS})
+  target_compile_definitions(${name}_device PRIVATE $<TARGET_PROPERTY:${name},COMPILE_DEFINITIONS>)
+  set_target_properties(${name}_device PROPERTIES
+                        CXX_COMPILER_LAUNCHER "${CMAKE_CXX_COMPILER_LAUNCHER};${CHARTER_NVCC_WRAPPER};-ccbin")
+  target_sources(${name} PRIVATE $<TARGET_OBJECTS:${name}_device>)
+  target_link_libraries(${name} PRIVATE charter_dep_kokkos_library)
+endfunction()
+
+# charter_library(NAME SOURCES a.cpp ... DEVICE_SOURCES b.cpp ... LINKS targets ...): the one target of a folder.
 function(charter_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEVICE_SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC charter_flags ${ARG_LINKS} PRIVATE ${ARG_PRIVATE_LINKS})
+  if(ARG_DEVICE_SOURCES)
+    charter_add_device_sources(${name} SOURCES ${ARG_DEVICE_SOURCES} LINKS ${ARG_LINKS})
+  endif()
 endfunction()
 
 # charter_program(NAME SOURCES ... LINKS ...): an executable under apps/, placed in <build>/bin.
@@ -16,11 +38,14 @@ endfunction()
 # Tests are compiled more often than they are run: at -O3 they would cost a build a minute more.
 set(charter_test_optimisation $<$<CONFIG:Release>:-O1>)
 
-# charter_test(NAME SOURCES ... LINKS ... [TIMEOUT s] [LABELS ...]): one process, GoogleTest.
+# charter_test(NAME SOURCES ... [DEVICE_SOURCES ...] LINKS ... [TIMEOUT s] [LABELS ...]): one process, GoogleTest.
 function(charter_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEVICE_SOURCES;LINKS;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE charter_flags charter_test_main ${ARG_LINKS})
+  if(ARG_DEVICE_SOURCES)
+    charter_add_device_sources(${name} SOURCES ${ARG_DEVICE_SOURCES} LINKS charter_test_main ${ARG_LINKS})
+  endif()
   target_compile_options(${name} PRIVATE ${charter_test_optimisation})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)

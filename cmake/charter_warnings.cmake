@@ -23,3 +23,12 @@ target_include_directories(charter_flags INTERFACE ${CMAKE_SOURCE_DIR})
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 15)
   target_include_directories(charter_flags SYSTEM INTERFACE ${CMAKE_SOURCE_DIR}/cmake/clang14)
 endif()
+
+# charter_device_flags: what nvcc gets besides, on a device build. The flags above reach the host compiler through
+# nvcc_wrapper. No fused multiply-adds of nvcc's own choice either, and a warning about a kernel (a host function called
+# from one, say) is an error, because it means wrong code.
+add_library(charter_device_flags INTERFACE)
+target_compile_options(charter_device_flags INTERFACE --fmad=false)
+if(CHARTER_WERROR)
+  target_compile_options(charter_device_flags INTERFACE -Werror=all-warnings)
+endif()

@@ -3,7 +3,7 @@
 
 #include "modules/data_parallel/bucket_reducer.hpp"
 #include "modules/data_parallel/ordered_reducer.hpp"
-#include "src/tensor/kokkos_compat.hpp"
+#include "src/tensor/device_memory.hpp"
 
 namespace charter {
 
@@ -17,7 +17,7 @@ std::unique_ptr<GradientReducer<T>> make_gradient_reducer(ExecutionQueue& queue,
 
 template <class T>
 Buffer host_visible(const DeviceTensor<T>& tensor) {
-  if constexpr (!kernels_run_on_host) {
+  if (!device_memory_is_host_memory()) {
     fail(ExitCode::device_unfit,
          "data parallelism over device memory needs the NCCL backend, and this build reduces "
          "through host memory only; run one rank, or a build for the CPU");

@@ -12,9 +12,6 @@
 namespace charter::blas {
 namespace {
 
-static_assert(kernels_run_on_host != backend::on_device,
-              "CHARTER_BLAS must fit Kokkos: cublas with a CUDA-enabled Kokkos, onednn or cblas otherwise");
-
 double flops_so_far = 0.0;  // touched by the launching thread only
 int threads_of_products = 1;
 bool threads_applied = false;  // the library's own default is all cores
@@ -33,14 +30,12 @@ void check_arguments(const ProductArguments<T>& p) {
 // On a host an own product also does what the library does not have.
 template <class T>
 void queue_own_product(ExecutionQueue& queue, const ProductArguments<T>& p) {
-  if constexpr (kernels_run_on_host) {
+  if constexpr (!backend::on_device) {
     const auto workspace = make_buffer<T>(queue, MemoryCategory::workspace, {order_fixed_workspace(p.m, p.k)},
                                           "charter::blas::gemm");
-    launch(queue, "charter::blas::gemm",
-           [&](const ExecutionSpace&) { order_fixed_product(p, workspace.data()); });
+    launch(queue, "charter::blas::gemm", [&](const auto&) { order_fixed_product(p, workspace.data()); });
   } else {
-    launch(queue, "charter::blas::gemm",
-           [&](const ExecutionSpace& execution_space) { order_fixed_device_product(execution_space, p); });
+    order_fixed_device_product(queue, p);
   }
 }
 
@@ -51,8 +46,8 @@ void apply_threads() {
 
 template <class T>
 void queue_library_product(ExecutionQueue& queue, const ProductArguments<T>& p) {
-  launch(queue, "charter::blas::gemm", [&](const ExecutionSpace&) {
-    if constexpr (kernels_run_on_host) {
+  launch(queue, "charter::blas::gemm", [&](const auto&) {
+    if constexpr (!backend::on_device) {
       if (is_row_product(p)) return row_product(p);
     }
     apply_threads();
@@ -86,7 +81,7 @@ template void gemm<double>(ExecutionQueue&, Transpose, Transpose, std::int64_t, 
 
 template <class T>
 void block_product(bool order_fixed, const ProductArguments<T>& product) {
-  require(kernels_run_on_host, "block products are for hosts");
+  require(!backend::on_device, "block products are for hosts");
   if (order_fixed || hardware_fma || !library_has_type<T>) {
     order_fixed_product<T>(product, nullptr);
   } else {

@@ -3,17 +3,22 @@
 
 #include <cmath>
 
+#include "src/blas/backend.hpp"
+#include "src/tensor/row_kernel.hpp"
+
 namespace charter::blas {
 
+static_assert(kernels_run_on_host != backend::on_device,
+              "CHARTER_BLAS must fit Kokkos: cublas with a CUDA-enabled Kokkos, onednn or cblas otherwise");
+
 template <class T>
-void order_fixed_device_product(const ExecutionSpace& execution_space, const ProductArguments<T>& product) {
-  using Policy = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
+void order_fixed_device_product(ExecutionQueue& queue, const ProductArguments<T>& product) {
   const ProductArguments<T> p = product;
   const bool transpose_a = p.transpose_a == Transpose::yes;
   const bool transpose_b = p.transpose_b == Transpose::yes;
-  Kokkos::parallel_for(
-      "charter::blas::order_fixed_device_product", Policy(execution_space, 0, p.m * p.n),
-      KOKKOS_LAMBDA(const std::int64_t element) {
+  for_each_element(
+      queue, "charter::blas::order_fixed_device_product", p.m * p.n,
+      CHARTER_LAMBDA(const std::int64_t element) {
         const std::int64_t i = element / p.n;
         const std::int64_t j = element % p.n;
         T& c = p.c[i * p.ldc + j];
@@ -27,7 +32,7 @@ void order_fixed_device_product(const ExecutionSpace& execution_space, const Pro
       });
 }
 
-template void order_fixed_device_product<float>(const ExecutionSpace&, const ProductArguments<float>&);
-template void order_fixed_device_product<double>(const ExecutionSpace&, const ProductArguments<double>&);
+template void order_fixed_device_product<float>(ExecutionQueue&, const ProductArguments<float>&);
+template void order_fixed_device_product<double>(ExecutionQueue&, const ProductArguments<double>&);
 
 }  // namespace charter::blas

@@ -5,11 +5,12 @@
 #pragma once
 
 #include "src/blas/order_fixed_gemm.hpp"
-#include "src/tensor/kokkos_compat.hpp"
+#include "src/tensor/execution_queue.hpp"
 
 namespace charter::blas {
 
+// Queued on `queue`.
 template <class T>
-void order_fixed_device_product(const ExecutionSpace& execution_space, const ProductArguments<T>& product);
+void order_fixed_device_product(ExecutionQueue& queue, const ProductArguments<T>& product);
 
 }  // namespace charter::blas

@@ -7,6 +7,7 @@
 #include "src/blas/block_product.hpp"
 #include "src/kernels/attention_blocked.hpp"
 #include "src/kernels/attention_rows.hpp"
+#include "src/tensor/host_team.hpp"
 
 namespace charter::kernels {
 namespace {

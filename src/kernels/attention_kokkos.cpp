@@ -8,6 +8,7 @@
 
 #include "src/kernels/attention_key_blocks.hpp"
 #include "src/kernels/fast_math.hpp"
+#include "src/tensor/kokkos_compat.hpp"
 
 namespace charter::kernels::teams {
 
@@ -17,6 +18,8 @@ template <class T>
 using Scratch = Kokkos::View<T*, ExecutionSpace::scratch_memory_space, Kokkos::MemoryUnmanaged>;
 
 inline constexpr std::int64_t chunk = 128;  // scores in scratch
+template <class T>
+inline constexpr T lowest_score = -std::numeric_limits<T>::infinity();
 
 // Where a query's keys are. Of packed documents by the table; of a cache (no table) row p is position p.
 struct KeyPlaces {
@@ -83,7 +86,7 @@ struct Forward {
     const auto key_at = [&](std::int64_t position) {
       return (places.key_row(row, position) * shape.kv_heads + kv_head) * dim;
     };
-    T largest = -std::numeric_limits<T>::infinity();
+    T largest = lowest_score<T>;
     T denominator = 0;
     Kokkos::parallel_for(Kokkos::TeamThreadRange(member, dim), [&](std::int64_t c) { sums(c) = T{0}; });
     const std::int64_t end = places.position(row) + 1;

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "src/tensor/row_kernel.hpp"
+#include "src/base/device_function.hpp"
 
 namespace charter::kernels {
 

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "src/base/device_function.hpp"
+
 namespace charter {
 
 struct PhiloxKey {
@@ -20,7 +22,7 @@ struct PhiloxBlock {
 };
 
 // One of the ten rounds: two 32 x 32 -> 64 bit products whose halves cross over.
-constexpr PhiloxBlock philox_round(const PhiloxBlock& in, const PhiloxKey& key) {
+CHARTER_FUNCTION constexpr PhiloxBlock philox_round(const PhiloxBlock& in, const PhiloxKey& key) {
   const std::uint64_t product0 = std::uint64_t{0xD2511F53U} * in.word[0];
   const std::uint64_t product1 = std::uint64_t{0xCD9E8D57U} * in.word[2];
   const auto high0 = static_cast<std::uint32_t>(product0 >> 32);
@@ -29,7 +31,7 @@ constexpr PhiloxBlock philox_round(const PhiloxBlock& in, const PhiloxKey& key) 
            high0 ^ in.word[3] ^ key.word[1], static_cast<std::uint32_t>(product0)}};
 }
 
-constexpr PhiloxBlock philox4x32(const PhiloxBlock& counter, PhiloxKey key) {
+CHARTER_FUNCTION constexpr PhiloxBlock philox4x32(const PhiloxBlock& counter, PhiloxKey key) {
   PhiloxBlock block = philox_round(counter, key);
   for (int round = 1; round < 10; ++round) {
     key.word[0] += 0x9E3779B9U;  // the golden ratio and sqrt(3) - 1, as the paper's Weyl sequence has them

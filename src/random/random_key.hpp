@@ -31,7 +31,7 @@ struct RandomKey {
 
 // `part` separates what shares a purpose: a layer, an epoch, a tensor's number. The key is a Philox block of
 // all three, so neighbouring seeds and parts have unrelated keys.
-constexpr RandomKey random_key(std::uint64_t seed, Purpose purpose, std::uint64_t part = 0) {
+CHARTER_FUNCTION constexpr RandomKey random_key(std::uint64_t seed, Purpose purpose, std::uint64_t part = 0) {
   const PhiloxBlock of_part =
       philox4x32({{static_cast<std::uint32_t>(part), static_cast<std::uint32_t>(part >> 32),
                    static_cast<std::uint32_t>(purpose), 0x43484152U}},
@@ -40,7 +40,7 @@ constexpr RandomKey random_key(std::uint64_t seed, Purpose purpose, std::uint64_
 }
 
 // A key below `key`, for one more level of naming.
-constexpr RandomKey derived_key(const RandomKey& key, std::uint64_t number) {
+CHARTER_FUNCTION constexpr RandomKey derived_key(const RandomKey& key, std::uint64_t number) {
   const PhiloxBlock block = philox4x32({{static_cast<std::uint32_t>(number),
                                          static_cast<std::uint32_t>(number >> 32), 0x44455249U, 0x56454421U}},
                                        key.philox);
@@ -48,7 +48,8 @@ constexpr RandomKey derived_key(const RandomKey& key, std::uint64_t number) {
 }
 
 // 128 random bits: block `index` of `stream`.
-constexpr PhiloxBlock random_block(const RandomKey& key, std::uint64_t stream, std::uint64_t index) {
+CHARTER_FUNCTION constexpr PhiloxBlock random_block(const RandomKey& key, std::uint64_t stream,
+                                                    std::uint64_t index) {
   return philox4x32({{static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(index >> 32),
                       static_cast<std::uint32_t>(stream), static_cast<std::uint32_t>(stream >> 32)}},
                     key.philox);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/tensor/compute_session.hpp"
 
+#include <array>
+#include <cstdio>
 #include <exception>
-
-#include <fmt/format.h>
+#include <string>
 
 #include "src/base/error.hpp"
 #include "src/tensor/kokkos_compat.hpp"
@@ -14,8 +15,11 @@ ComputeSession::ComputeSession() {
   try {
     Kokkos::initialize();
   } catch (const std::exception& error) {
-    fail(ExitCode::device_unfit,
-         fmt::format("Kokkos ({}) cannot start: {}", ExecutionSpace::name(), error.what()));
+    std::string message = "Kokkos (";
+    message += ExecutionSpace::name();
+    message += ") cannot start: ";
+    message += error.what();
+    fail(ExitCode::device_unfit, message);
   }
 }
 
@@ -24,16 +28,25 @@ ComputeSession::~ComputeSession() {
 }
 
 std::string ComputeSession::description() {
-  return fmt::format("Kokkos {}.{}.{}, {}", KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100,
-                     KOKKOS_VERSION % 100, ExecutionSpace::name());
+  std::string text = "Kokkos ";
+  text += std::to_string(KOKKOS_VERSION / 10000);
+  text += '.';
+  text += std::to_string(KOKKOS_VERSION / 100 % 100);
+  text += '.';
+  text += std::to_string(KOKKOS_VERSION % 100);
+  text += ", ";
+  text += ExecutionSpace::name();
+  return text;
 }
 
 std::string ComputeSession::device_name() {
 #ifdef KOKKOS_ENABLE_CUDA
   // Its number says little: a rank bound to one device calls it 0 on every rank.
   const auto device = Kokkos::Cuda().cuda_device_prop();
-  return fmt::format("GPU {:04x}:{:02x}:{:02x} ({})", device.pciDomainID, device.pciBusID, device.pciDeviceID,
-                     static_cast<const char*>(device.name));
+  std::array<char, 32> address{};
+  std::snprintf(address.data(), address.size(), "GPU %04x:%02x:%02x", static_cast<unsigned>(device.pciDomainID),
+                static_cast<unsigned>(device.pciBusID), static_cast<unsigned>(device.pciDeviceID));
+  return std::string(address.data()) + " (" + device.name + ")";
 #else
   return {};
 #endif

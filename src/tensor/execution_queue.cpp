@@ -6,7 +6,7 @@
 namespace charter {
 
 ExecutionQueue::ExecutionQueue(MemoryPool& pool, Arithmetic arithmetic)
-    : pool_(&pool), arithmetic_(arithmetic), execution_space_(std::make_shared<const ExecutionSpace>()) {}
+    : pool_(&pool), arithmetic_(arithmetic), execution_space_(std::make_shared<const LaunchSpace>()) {}
 
 void* ExecutionQueue::native_stream() const {
 #ifdef KOKKOS_ENABLE_CUDA

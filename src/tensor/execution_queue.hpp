@@ -28,7 +28,7 @@ class ExecutionQueue {
   Arithmetic arithmetic() const { return arithmetic_; }
   bool order_fixed() const { return arithmetic_ == Arithmetic::order_fixed; }
 
-  const ExecutionSpace& execution_space() const { return *execution_space_; }
+  const LaunchSpace& execution_space() const { return *execution_space_; }
   // The stream handle for cuBLAS and NCCL; nullptr on a host build.
   void* native_stream() const;
   // Blocks the host until everything launched so far is done.
@@ -40,7 +40,7 @@ class ExecutionQueue {
  private:
   MemoryPool* pool_;
   Arithmetic arithmetic_;
-  std::shared_ptr<const ExecutionSpace> execution_space_;
+  std::shared_ptr<const LaunchSpace> execution_space_;
   std::int64_t launches_ = 0;
 };
 

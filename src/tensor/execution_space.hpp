@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The name of the space that kernels run in, without Kokkos' whole header: what only passes queues on stays
-// cheap to compile.
+// What a queue launches on, by name only: files that pass queues on neither read Kokkos' headers nor need a
+// device compiler. Defined in kokkos_compat.hpp.
 #pragma once
-
-#include <Kokkos_Core_fwd.hpp>
 
 namespace charter {
 
-using ExecutionSpace = Kokkos::DefaultExecutionSpace;
+struct LaunchSpace;
 
 }  // namespace charter

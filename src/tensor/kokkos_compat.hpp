@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one place that knows differences between Kokkos 3.4 and 5.x, and between a host and a device build.
+// Files that include it are DEVICE_SOURCES in CMake: a CUDA build hands them to nvcc.
 #pragma once
 
 #include <type_traits>
@@ -9,6 +10,11 @@
 #include "src/tensor/execution_space.hpp"
 
 namespace charter {
+
+using ExecutionSpace = Kokkos::DefaultExecutionSpace;
+
+// The instance of a queue; kernels take it as the ExecutionSpace that it is.
+struct LaunchSpace : ExecutionSpace {};
 
 // Where device tensors live in this build.
 using DeviceMemorySpace = ExecutionSpace::memory_space;

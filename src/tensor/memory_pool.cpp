@@ -9,7 +9,7 @@
 
 #include "src/base/error.hpp"
 #include "src/tensor/arena_allocator.hpp"
-#include "src/tensor/kokkos_compat.hpp"
+#include "src/tensor/device_memory.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
@@ -27,7 +27,13 @@ std::int64_t physical_memory_bytes() {
 }
 
 bool lives_on_host(Space space) {
-  return space != Space::device || kernels_run_on_host;
+  return space != Space::device || device_memory_is_host_memory();
+}
+
+// A plan asks no device: it may be made where there is none.
+std::int64_t default_capacity(Space space, MemoryPool::Mode mode) {
+  return lives_on_host(space) || mode == MemoryPool::Mode::plan ? physical_memory_bytes()
+                                                                : usable_device_bytes();
 }
 
 constexpr std::int64_t mebibyte = 1 << 20;
@@ -58,8 +64,7 @@ struct MemoryPool::Arena {
         ASAN_POISON_MEMORY_REGION(base, static_cast<std::size_t>(bytes));
       }
     } else {
-      base = static_cast<std::byte*>(
-          Kokkos::kokkos_malloc<DeviceMemorySpace>("charter::MemoryPool", static_cast<std::size_t>(bytes)));
+      base = static_cast<std::byte*>(allocate_device_bytes(bytes));
     }
   }
   ~Arena() {
@@ -67,7 +72,7 @@ struct MemoryPool::Arena {
       ASAN_UNPOISON_MEMORY_REGION(base, static_cast<std::size_t>(bytes));
       munmap(base, static_cast<std::size_t>(bytes));
     } else {
-      Kokkos::kokkos_free<DeviceMemorySpace>(base);
+      free_device_bytes(base);
     }
   }
   Arena(const Arena&) = delete;
@@ -82,15 +87,17 @@ struct MemoryPool::Arena {
   PoolUse use;
 };
 
-MemoryPool::MemoryPool(Mode mode, std::int64_t limit_bytes)
-    : mode_(mode), limit_bytes_(limit_bytes > 0 ? limit_bytes : physical_memory_bytes()) {}
+MemoryPool::MemoryPool(Mode mode, std::int64_t limit_bytes) : mode_(mode), limit_bytes_(limit_bytes) {}
 
 MemoryPool::~MemoryPool() = default;
 
 // Created at first use: a host build never reserves pinned memory, say.
 MemoryPool::Arena& MemoryPool::arena(Space space) {
   auto& slot = arenas_[static_cast<std::size_t>(space)];
-  if (!slot) slot = std::make_unique<Arena>(space, mode_, limit_bytes_);
+  if (!slot) {
+    slot = std::make_unique<Arena>(space, mode_,
+                                   limit_bytes_ > 0 ? limit_bytes_ : default_capacity(space, mode_));
+  }
   return *slot;
 }
 
@@ -104,7 +111,7 @@ void* MemoryPool::allocate(Space space, MemoryCategory category, std::int64_t by
                      "--micro-batch or "
                      "--max-length, or more ranks",
                      to_string(space), label, static_cast<double>(bytes) / mebibyte, to_string(category),
-                     static_cast<double>(limit_bytes_) / mebibyte, report()));
+                     static_cast<double>(here.bytes) / mebibyte, report()));
   }
   const std::int64_t taken = here.blocks.block_bytes(*offset);
   here.live.emplace(*offset, std::pair{category, taken});

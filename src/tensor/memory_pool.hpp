@@ -31,7 +31,8 @@ class MemoryPool {
  public:
   enum class Mode : std::uint8_t { run, plan };
 
-  // `limit_bytes` bounds each space (0: physical memory of the host, free memory of the device).
+  // `limit_bytes` bounds each space (0: physical memory of the host; of a device what is free at first
+  // use, less a reserve for libraries).
   explicit MemoryPool(Mode mode, std::int64_t limit_bytes = 0);
   ~MemoryPool();
   MemoryPool(const MemoryPool&) = delete;

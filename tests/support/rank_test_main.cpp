@@ -7,11 +7,11 @@
 #include <cstdlib>
 #include <vector>
 
-#include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include "modules/comm/agreement.hpp"
+#include "src/tensor/compute_session.hpp"
 #include "tests/support/rank_test.hpp"
 
 namespace charter::test {
@@ -109,7 +109,7 @@ int main(int argc, char** argv) {
   // A test that hangs ends with the name of the call instead of ctest's time limit.
   session.start_watchdog(std::chrono::seconds(60));
   return session.run([&] {
-    const Kokkos::ScopeGuard kokkos(argc, argv);
+    const charter::ComputeSession compute;
     return static_cast<charter::ExitCode>(charter::test::run_tests());
   });
 }

@@ -2,10 +2,10 @@
 // main() of every one-process test: Kokkos lives for the whole run.
 #include <gtest/gtest.h>
 
-#include <Kokkos_Core.hpp>
+#include "src/tensor/compute_session.hpp"
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
-  const Kokkos::ScopeGuard kokkos(argc, argv);
+  const charter::ComputeSession compute;
   return RUN_ALL_TESTS();
 }

@@ -102,10 +102,12 @@ TYPED_TEST(OrderFixedProduct, CuttingTheInnerExtentContinuesTheChain) {
 }
 
 TYPED_TEST(OrderFixedProduct, EqualsOneChainOfFusedMultiplyAdds) {
+  MemoryPool pool(MemoryPool::Mode::run, 1 << 20);
+  ExecutionQueue queue(pool, Arithmetic::order_fixed);
   for (int variant = 0; variant < 4; ++variant) {
     ProductCase<TypeParam> one = product_case<TypeParam>(variant, TypeParam{0.3});
     ProductCase<TypeParam> chains = one;
-    order_fixed_device_product(ExecutionSpace(), chains.arguments());
+    order_fixed_device_product(queue, chains.arguments());
     EXPECT_EQ(num_different(whole(one), chains.c), 0) << "variant " << variant;
   }
 }

@@ -38,7 +38,7 @@ TEST(ExecutionQueue, APlanCountsLaunchesAndRunsNone) {
   EXPECT_TRUE(queue.planning());
   EXPECT_TRUE(queue.order_fixed());
   bool ran = false;
-  launch(queue, "test", [&](const ExecutionSpace&) { ran = true; });
+  launch(queue, "test", [&](const auto&) { ran = true; });
   const auto buffer = make_buffer<float>(queue, MemoryCategory::workspace, {10}, "values");
   std::vector<float> values(10, 3.0f);
   copy_to_host<float>(queue, values, buffer.tensor());
