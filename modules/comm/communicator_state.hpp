@@ -132,18 +132,4 @@ bool none_negative(std::span<const std::int64_t> counts);
 void compare_arguments(CommunicatorState& state, Operation operation, const ConstBuffer& payload,
                        int root_or_op, CallSite where);
 
-struct RequestState {
-  std::vector<MPI_Request> pending;
-  // What a receive of each piece must bring; -1 where nothing is checked.
-  std::vector<int> expected;
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  std::vector<PeerBlocks> blocks;  // arrays that MPI reads until the end
-  std::vector<LargeType> types;
-  GroupIdentity group;
-  std::shared_ptr<CollectiveLog> log;
-  CallSite where;
-  std::uint64_t ticket = 0;
-  int exceptions_at_start = 0;
-};
-
 }  // namespace charter

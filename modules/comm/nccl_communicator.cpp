@@ -1,107 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "modules/comm/nccl_communicator.hpp"
 
-#include <chrono>
 #include <cstring>
 #include <exception>
 #include <thread>
+#include <utility>
 
-#include <cuda_runtime_api.h>
 #include <fmt/format.h>
-#include <nccl.h>
 
 #include "modules/comm/agreement.hpp"
-#include "modules/comm/communicator_state.hpp"
+#include "modules/comm/nccl_state.hpp"
 #include "src/base/error.hpp"
 
 namespace charter {
 
-struct NcclState {
-  CommunicatorState record;  // rank, size, numbering, totals, log; no MPI handle
-  ncclComm_t handle = nullptr;
-  std::uint64_t last_ticket = 0;  // the last call queued; closed by the next one or by wait_host
-
-  bool planned() const { return record.planned; }
-};
-
 namespace {
-
-[[noreturn]] void fail_device(const GroupIdentity& group, const char* call, const char* reason,
-                              CallSite where) {
-  fail(ExitCode::device_unfit,
-       fmt::format("{} failed: {} (rank {} of {} in '{}', called at {}:{}); NCCL_DEBUG=INFO prints more",
-                   call, reason, group.rank, group.size, group.id, where.file_name(), where.line()));
-}
-
-void check_nccl(ncclResult_t result, const char* call, const NcclState& state, CallSite where) {
-  if (result == ncclSuccess) return;
-  const std::string reason =
-      fmt::format("{}; {}", ncclGetErrorString(result), ncclGetLastError(state.handle));
-  fail_device(state.record, call, reason.c_str(), where);
-}
-
-// Types without arithmetic are moved as another type of their size.
-ncclDataType_t nccl_type(ElementType type) {
-  switch (type) {
-    case ElementType::u8:
-      return ncclUint8;
-    case ElementType::u16:
-    case ElementType::f16:
-      return ncclFloat16;
-    case ElementType::bf16:
-      return ncclBfloat16;
-    case ElementType::i32:
-      return ncclInt32;
-    case ElementType::u32:
-      return ncclUint32;
-    case ElementType::i64:
-      return ncclInt64;
-    case ElementType::u64:
-      return ncclUint64;
-    case ElementType::f32:
-      return ncclFloat32;
-    case ElementType::f64:
-      return ncclFloat64;
-  }
-  return ncclUint8;
-}
-
-ncclRedOp_t nccl_op(ReduceOp op) {
-  switch (op) {
-    case ReduceOp::sum:
-      return ncclSum;
-    case ReduceOp::min:
-      return ncclMin;
-    case ReduceOp::max:
-      return ncclMax;
-    case ReduceOp::bit_or:
-      break;
-  }
-  return ncclNumOps;
-}
-
-void check_device_reduction(const NcclState& state, ElementType type, ReduceOp op, CallSite where) {
-  check_call(state.record, op != ReduceOp::bit_or && type != ElementType::u8 && type != ElementType::u16,
-             "NCCL reduces by sum, min or max, over numbers of known type", where);
-}
-
-// Numbers and counts a queued call. Its log entry stays open, not waited for, until the next one follows: the
-// stream passes them in order.
-void record_call(NcclState& state, Operation operation, const ConstBuffer& payload, int peer,
-                 CallSite where) {
-  RecordedCall recorded(state.record, operation, payload, peer, where, true);
-  if (state.record.skips()) return;
-  if (state.last_ticket != 0) state.record.log->exit(state.last_ticket);
-  state.last_ticket = recorded.release();
-}
-
-cudaStream_t as_stream(void* stream) {
-  return static_cast<cudaStream_t>(stream);
-}
-
-std::size_t as_count(std::int64_t count) {
-  return static_cast<std::size_t>(count);
-}
 
 std::unique_ptr<NcclState> make_state(const Communicator& group, CallSite where) {
   auto state = std::make_unique<NcclState>();
@@ -128,6 +41,8 @@ std::unique_ptr<NcclState> make_state(const Communicator& group, CallSite where)
   const RecordedCall recorded(record, Operation::create, {nullptr, 0, ElementType::u8}, -1, where);
   check_nccl(ncclCommInitRank(&state->handle, record.size, id, record.rank), "ncclCommInitRank", *state,
              where);
+  check_cuda(cudaStreamCreateWithFlags(&state->stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags",
+             *state, where);
   return state;
 }
 
@@ -144,6 +59,7 @@ NcclCommunicator::~NcclCommunicator() {
   } else {
     ncclCommDestroy(state_->handle);
   }
+  if (state_->stream != nullptr) cudaStreamDestroy(state_->stream);
 }
 
 NcclCommunicator::NcclCommunicator(NcclCommunicator&&) noexcept = default;
@@ -206,6 +122,58 @@ void NcclCommunicator::reduce_scatter(ConstBuffer send, Buffer receive, ReduceOp
              "ncclReduceScatter", *state_, where);
 }
 
+void NcclCommunicator::all_gather_v(ConstBuffer send, Buffer receive, std::span<const std::int64_t> counts,
+                                    void* stream, CallSite where) const {
+  const CommunicatorState& record = state_->record;
+  check_call(record, static_cast<int>(counts.size()) == record.size && none_negative(counts),
+             "all_gather_v has a count for each rank", where);
+  check_call(record,
+             send.type == receive.type && send.count == counts[static_cast<std::size_t>(record.rank)] &&
+                 receive.count == sum_of(counts),
+             "all_gather_v sends counts[rank()] and receives the sum of counts", where);
+  record_call(*state_, Operation::all_gather_v, send, -1, where);
+  if (state_->planned()) return;
+  begin_group();
+  std::int64_t offset = 0;
+  for (int root = 0; root < record.size; ++root) {
+    const std::int64_t count = counts[static_cast<std::size_t>(root)];
+    if (count == 0) continue;
+    void* block = element_at(receive, offset);
+    check_nccl(ncclBroadcast(root == record.rank ? send.data : block, block, as_count(count),
+                             nccl_type(send.type), root, state_->handle, as_stream(stream)),
+               "ncclBroadcast", *state_, where);
+    offset += count;
+  }
+  end_group();
+}
+
+void NcclCommunicator::all_to_all_v(ConstBuffer send, std::span<const std::int64_t> send_counts,
+                                    Buffer receive, std::span<const std::int64_t> receive_counts,
+                                    void* stream, CallSite where) const {
+  check_blocks(state_->record, send, send_counts, receive, receive_counts, where);
+  record_call(*state_, Operation::all_to_all_v, send, -1, where);
+  if (state_->planned()) return;
+  const ncclDataType_t type = nccl_type(send.type);
+  begin_group();
+  std::int64_t sent = 0;
+  std::int64_t received = 0;
+  for (int peer = 0; peer < size(); ++peer) {
+    const std::int64_t out = send_counts[static_cast<std::size_t>(peer)];
+    const std::int64_t in = receive_counts[static_cast<std::size_t>(peer)];
+    if (out > 0)
+      check_nccl(
+          ncclSend(element_at(send, sent), as_count(out), type, peer, state_->handle, as_stream(stream)),
+          "ncclSend", *state_, where);
+    if (in > 0)
+      check_nccl(ncclRecv(element_at(receive, received), as_count(in), type, peer, state_->handle,
+                          as_stream(stream)),
+                 "ncclRecv", *state_, where);
+    sent += out;
+    received += in;
+  }
+  end_group();
+}
+
 void NcclCommunicator::send(ConstBuffer data, int peer, void* stream, CallSite where) const {
   check_peer(state_->record, peer, 0, where);
   record_call(*state_, Operation::send, data, peer, where);
@@ -232,10 +200,7 @@ void NcclCommunicator::end_group() {
 }
 
 void NcclCommunicator::check_health(CallSite where) const {
-  if (state_->planned()) return;
-  ncclResult_t met = ncclSuccess;
-  check_nccl(ncclCommGetAsyncError(state_->handle, &met), "ncclCommGetAsyncError", *state_, where);
-  if (met != ncclInProgress) check_nccl(met, "a queued NCCL call", *state_, where);
+  check_nccl_health(*state_, where);
 }
 
 void NcclCommunicator::wait_host(void* stream, CallSite where) const {
@@ -244,9 +209,7 @@ void NcclCommunicator::wait_host(void* stream, CallSite where) const {
   for (;;) {
     const cudaError_t result = cudaStreamQuery(as_stream(stream));
     if (result == cudaSuccess) break;
-    if (result != cudaErrorNotReady) {
-      fail_device(state_->record, "cudaStreamQuery", cudaGetErrorString(result), where);
-    }
+    if (result != cudaErrorNotReady) check_cuda(result, "cudaStreamQuery", *state_, where);
     check_health(where);
     std::this_thread::yield();
   }

@@ -38,6 +38,15 @@ class NcclCommunicator {
   void all_gather(ConstBuffer send, Buffer receive, void* stream, CallSite where = CallSite::current()) const;
   void reduce_scatter(ConstBuffer send, Buffer receive, ReduceOp op, void* stream,
                       CallSite where = CallSite::current()) const;
+  void all_gather_v(ConstBuffer send, Buffer receive, std::span<const std::int64_t> counts, void* stream,
+                    CallSite where = CallSite::current()) const;
+  void all_to_all_v(ConstBuffer send, std::span<const std::int64_t> send_counts, Buffer receive,
+                    std::span<const std::int64_t> receive_counts, void* stream,
+                    CallSite where = CallSite::current()) const;
+  // Collective; in place, on the communicator's own stream once `stream` has done what it was given before.
+  // The communicator outlives the Request.
+  [[nodiscard]] Request iall_reduce(Buffer data, ReduceOp op, void* stream,
+                                    CallSite where = CallSite::current()) const;
   // Both ends, queued. Crossing pairs stand between begin_group() and end_group(), or they deadlock.
   void send(ConstBuffer data, int peer, void* stream, CallSite where = CallSite::current()) const;
   void receive(Buffer data, int peer, void* stream, CallSite where = CallSite::current()) const;

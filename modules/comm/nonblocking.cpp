@@ -1,26 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nonblocking communication: it starts here, and ends in request.cpp.
-#include <exception>
+// Nonblocking communication: it starts here, and ends in pending_messages.cpp.
 #include <memory>
+#include <utility>
 
 #include "modules/comm/communicator.hpp"
 #include "modules/comm/communicator_state.hpp"
+#include "modules/comm/pending_messages.hpp"
 
 namespace charter {
 namespace {
 
-std::unique_ptr<RequestState> start_request(CommunicatorState& state, CallSite where) {
-  auto request = std::make_unique<RequestState>();
-  request->group = {state.rank, state.size, state.id};
-  request->log = state.log;
-  request->where = where;
-  request->exceptions_at_start = std::uncaught_exceptions();
-  return request;
-}
-
-MPI_Request& add_message(RequestState& request, int expected) {
-  request.expected.push_back(expected);
-  return request.pending.emplace_back(MPI_REQUEST_NULL);
+// Hands the call's open entry in the log and its messages to a Request.
+Request in_flight(std::unique_ptr<PendingMessages> messages, RecordedCall& recorded) {
+  messages->set_ticket(recorded.release());
+  return Request(std::move(messages));
 }
 
 }  // namespace
@@ -30,14 +23,13 @@ Request Communicator::iall_reduce(Buffer data, ReduceOp op, CallSite where) cons
   check_reduction(state, data.type, op, where);
   RecordedCall recorded(state, Operation::all_reduce, data, -1, where, true);
   if (state.skips()) return {};
-  auto request = start_request(state, where);
+  auto messages = std::make_unique<PendingMessages>(state, where);
   for_each_message(data.count, state.settings.largest_message, [&](std::int64_t offset, int count) {
     check_mpi(MPI_Iallreduce(MPI_IN_PLACE, element_at(data, offset), count, mpi_type(data.type), mpi_op(op),
-                             state.handle, &add_message(*request, -1)),
+                             state.handle, &messages->add()),
               "MPI_Iallreduce", state, where);
   });
-  request->ticket = recorded.release();
-  return Request(std::move(request));
+  return in_flight(std::move(messages), recorded);
 }
 
 Request Communicator::iall_gather(ConstBuffer send, Buffer receive, CallSite where) const {
@@ -49,19 +41,18 @@ Request Communicator::iall_gather(ConstBuffer send, Buffer receive, CallSite whe
     copy_own(state, send, receive);
     return {};
   }
-  auto request = start_request(state, where);
+  auto messages = std::make_unique<PendingMessages>(state, where);
   const bool in_place = send.count > 0 && send.data == element_at(receive, send.count * state.rank);
   MPI_Datatype type = mpi_type(send.type);
   auto count = static_cast<int>(send.count);
   if (send.count > state.settings.largest_message) {
-    type = request->types.emplace_back(state, send.type, send.count, 0, where).get();
+    type = messages->types.emplace_back(state, send.type, send.count, 0, where).get();
     count = 1;
   }
   check_mpi(MPI_Iallgather(in_place ? MPI_IN_PLACE : send.data, count, type, receive.data, count, type,
-                           state.handle, &add_message(*request, -1)),
+                           state.handle, &messages->add()),
             "MPI_Iallgather", state, where);
-  request->ticket = recorded.release();
-  return Request(std::move(request));
+  return in_flight(std::move(messages), recorded);
 }
 
 Request Communicator::iall_to_all_v(ConstBuffer send, std::span<const std::int64_t> send_counts,
@@ -74,16 +65,15 @@ Request Communicator::iall_to_all_v(ConstBuffer send, std::span<const std::int64
     copy_own(state, send, receive);
     return {};
   }
-  auto request = start_request(state, where);
-  request->blocks.reserve(2);
-  const PeerBlocks& out = request->blocks.emplace_back(state, send.type, send_counts, where);
-  const PeerBlocks& in = request->blocks.emplace_back(state, receive.type, receive_counts, where);
+  auto messages = std::make_unique<PendingMessages>(state, where);
+  messages->blocks.reserve(2);
+  const PeerBlocks& out = messages->blocks.emplace_back(state, send.type, send_counts, where);
+  const PeerBlocks& in = messages->blocks.emplace_back(state, receive.type, receive_counts, where);
   check_mpi(MPI_Ialltoallw(send.data, out.counts.data(), out.displacements.data(), out.types.data(),
                            receive.data, in.counts.data(), in.displacements.data(), in.types.data(),
-                           state.handle, &add_message(*request, -1)),
+                           state.handle, &messages->add()),
             "MPI_Ialltoallw", state, where);
-  request->ticket = recorded.release();
-  return Request(std::move(request));
+  return in_flight(std::move(messages), recorded);
 }
 
 Request Communicator::isend(ConstBuffer data, int peer, int tag, CallSite where) const {
@@ -91,14 +81,13 @@ Request Communicator::isend(ConstBuffer data, int peer, int tag, CallSite where)
   check_peer(state, peer, tag, where);
   RecordedCall recorded(state, Operation::send, data, peer, where, true);
   if (state.planned) return {};
-  auto request = start_request(state, where);
+  auto messages = std::make_unique<PendingMessages>(state, where);
   for_each_message(data.count, state.settings.largest_message, [&](std::int64_t offset, int count) {
     check_mpi(MPI_Isend(element_at(data, offset), count, mpi_type(data.type), peer, tag, state.handle,
-                        &add_message(*request, -1)),
+                        &messages->add()),
               "MPI_Isend", state, where);
   });
-  request->ticket = recorded.release();
-  return Request(std::move(request));
+  return in_flight(std::move(messages), recorded);
 }
 
 Request Communicator::ireceive(Buffer data, int peer, int tag, CallSite where) const {
@@ -106,15 +95,14 @@ Request Communicator::ireceive(Buffer data, int peer, int tag, CallSite where) c
   check_peer(state, peer, tag, where);
   RecordedCall recorded(state, Operation::receive, data, peer, where, true);
   if (state.planned) return {};
-  auto request = start_request(state, where);
-  request->type = mpi_type(data.type);
+  auto messages = std::make_unique<PendingMessages>(state, where);
+  const MPI_Datatype type = mpi_type(data.type);
   for_each_message(data.count, state.settings.largest_message, [&](std::int64_t offset, int count) {
-    check_mpi(MPI_Irecv(element_at(data, offset), count, request->type, peer, tag, state.handle,
-                        &add_message(*request, count)),
+    check_mpi(MPI_Irecv(element_at(data, offset), count, type, peer, tag, state.handle,
+                        &messages->add(count, type)),
               "MPI_Irecv", state, where);
   });
-  request->ticket = recorded.release();
-  return Request(std::move(request));
+  return in_flight(std::move(messages), recorded);
 }
 
 }  // namespace charter

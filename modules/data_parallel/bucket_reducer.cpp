@@ -12,7 +12,7 @@ BucketReducer<T>::BucketReducer(ExecutionQueue& queue, const ParameterList& list
                                 const Communicator& data_axis, const ReducerOptions& options)
     : queue_(&queue),
       list_(&list),
-      data_axis_(&data_axis),
+      data_axis_(data_axis),
       gradients_(queue, list, MemoryCategory::gradients, "BucketReducer::gradients"),
       buckets_(plan_buckets(list, gradients_.layout(),
                             options.bucket_bytes / static_cast<std::int64_t>(sizeof(T)))),
@@ -64,10 +64,8 @@ template <class T>
 void BucketReducer<T>::start_ready_buckets() {
   while (requests_.size() < buckets_.size() && unfinished_[requests_.size()] == 0) {
     const Bucket& bucket = buckets_[requests_.size()];
-    queue_->wait_host();
-    requests_.push_back(data_axis_->iall_reduce(
-        host_visible(DeviceTensor<T>(gradients_.flat().data() + bucket.first, {bucket.last - bucket.first})),
-        ReduceOp::sum));
+    const DeviceTensor<T> elements(gradients_.flat().data() + bucket.first, {bucket.last - bucket.first});
+    requests_.push_back(data_axis_.iall_reduce(*queue_, elements, ReduceOp::sum));
   }
 }
 
@@ -87,7 +85,7 @@ void BucketReducer<T>::finish_step() {
   }
   std::ranges::fill(unfinished_, std::size_t{0});
   start_ready_buckets();
-  for (Request& request : requests_) request.wait_host();
+  for (Request& request : requests_) request.wait(*queue_);
   requests_.clear();
 }
 

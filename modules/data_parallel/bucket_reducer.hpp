@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fast data parallelism: micro-batches accumulate in the gradient itself; when backward of the last one has
 // finished a bucket, its all-reduce starts, and every later delivery polls it (MPI makes progress only inside
-// MPI calls). Buckets start in the planned order whatever the timing, so every rank issues the same
-// collectives in the same order.
+// MPI calls; NCCL needs no polling, but says here when a peer is gone). Buckets start in the planned order
+// whatever the timing, so every rank issues the same collectives in the same order.
 #pragma once
 
+#include "modules/comm/device_communicator.hpp"
 #include "modules/data_parallel/bucket_plan.hpp"
 #include "modules/data_parallel/gradient_reducer.hpp"
 
@@ -13,7 +14,7 @@ namespace charter {
 template <class T>
 class BucketReducer final : public GradientReducer<T> {
  public:
-  // Local. `data_axis` and `list` must outlive the reducer.
+  // Collective over `data_axis`, which must outlive the reducer, as `list` must.
   BucketReducer(ExecutionQueue& queue, const ParameterList& list, const Communicator& data_axis,
                 const ReducerOptions& options);
 
@@ -33,7 +34,7 @@ class BucketReducer final : public GradientReducer<T> {
 
   ExecutionQueue* queue_;
   const ParameterList* list_;
-  const Communicator* data_axis_;
+  DeviceCommunicator data_axis_;
   ParameterStore<T> gradients_;
   std::vector<Bucket> buckets_;
   std::vector<std::size_t> bucket_of_;  // by parameter

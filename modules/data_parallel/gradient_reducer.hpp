@@ -41,16 +41,11 @@ struct ReducerOptions {
   std::int64_t bucket_bytes = std::int64_t{25} << 20;
 };
 
-// `data_axis` and everything else passed by reference must outlive the reducer. The queue's arithmetic
-// chooses the way.
+// Collective over the data axis. `data_axis` and everything else passed by reference must outlive the
+// reducer. The queue's arithmetic chooses the way. Throws Error(device_unfit) as DeviceCommunicator does.
 template <class T>
 std::unique_ptr<GradientReducer<T>> make_gradient_reducer(ExecutionQueue& queue, const ParameterList& list,
                                                           const Communicator& data_axis,
                                                           const ReducerOptions& options);
-
-// The memory of a device tensor as a collective moves it. Throws device_unfit where device memory is not host
-// memory: such a build moves device data by NCCL.
-template <class T>
-Buffer host_visible(const DeviceTensor<T>& tensor);
 
 }  // namespace charter

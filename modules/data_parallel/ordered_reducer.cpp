@@ -20,7 +20,7 @@ OrderedReducer<T>::OrderedReducer(ExecutionQueue& queue, const ParameterList& li
                                   const Communicator& data_axis)
     : queue_(&queue),
       list_(&list),
-      data_axis_(&data_axis),
+      data_axis_(data_axis),
       gradients_(queue, list, MemoryCategory::gradients, "OrderedReducer::gradients"),
       sum_size_(gradients_.layout().size()) {
   for (std::size_t i = 0; i < list.specs.size(); ++i) {
@@ -48,8 +48,8 @@ DeviceTensor<T> OrderedReducer<T>::part_of(std::size_t place, const Stream& stre
 template <class T>
 void OrderedReducer<T>::begin_step(const ReducerStep& step) {
   step_ = step;
-  const auto rank = static_cast<std::size_t>(data_axis_->rank());
-  require(step.first_position.size() == static_cast<std::size_t>(data_axis_->size()) + 1,
+  const auto rank = static_cast<std::size_t>(data_axis_.rank());
+  require(step.first_position.size() == static_cast<std::size_t>(data_axis_.size()) + 1,
           "a range for every rank");
   const std::int64_t first = step.first_position[rank];
   const std::int64_t last = step.first_position[rank + 1];
@@ -108,11 +108,11 @@ void OrderedReducer<T>::combine_ranks() {
 template <class T>
 void OrderedReducer<T>::combine_slices(const std::vector<std::vector<TreeNode>>& held, std::int64_t first,
                                        std::int64_t count) {
-  const int size = data_axis_->size();
-  const auto my_rank = static_cast<std::size_t>(data_axis_->rank());
+  const int size = data_axis_.size();
+  const auto my_rank = static_cast<std::size_t>(data_axis_.rank());
   const std::int64_t my_nodes = static_cast<std::int64_t>(held[my_rank].size());
   const std::int64_t slice =
-      slice_begin(count, size, data_axis_->rank() + 1) - slice_begin(count, size, data_axis_->rank());
+      slice_begin(count, size, data_axis_.rank() + 1) - slice_begin(count, size, data_axis_.rank());
 
   // Send to rank r its slice of each of my nodes; receive my slice of everybody's nodes, in rank order: tree
   // order.
@@ -140,23 +140,20 @@ void OrderedReducer<T>::combine_slices(const std::vector<std::vector<TreeNode>>&
           DeviceTensor<T>(send.data() + at, {extent}));
     }
   }
-  queue_->wait_host();
-  data_axis_->all_to_all_v(host_visible(send.tensor()), send_counts, host_visible(received.tensor()),
-                           receive_counts);
+  data_axis_.all_to_all_v<T>(*queue_, send.tensor(), send_counts, received.tensor(), receive_counts);
   const auto node = [&](std::size_t place) {
     return DeviceTensor<T>(received.data() + static_cast<std::int64_t>(place) * slice, {slice});
   };
   for (const TreeMerge& merge : merges_to_root(nodes, step_.batch_documents())) {
     kernels::add_in_place<T>(*queue_, node(merge.from), node(merge.into));
   }
-  queue_->wait_host();
 
   const auto whole = make_buffer<T>(*queue_, MemoryCategory::communication, {count}, "OrderedReducer::whole");
   std::vector<std::int64_t> counts;
   for (int rank = 0; rank < size; ++rank) {
     counts.push_back(slice_begin(count, size, rank + 1) - slice_begin(count, size, rank));
   }
-  data_axis_->all_gather_v(host_visible(node(0)), host_visible(whole.tensor()), counts);
+  data_axis_.all_gather_v<T>(*queue_, node(0), whole.tensor(), counts);
 
   // The part inside the layout is the gradient; the tied head's part behind it is added last.
   const std::int64_t layout_size = gradients_.layout().size();

@@ -2,10 +2,12 @@
 // Data parallelism whose sums no mesh, micro-batch or packing changes: every document's gradient is a leaf of
 // a binary tree over the positions of the global batch (leaf_tree.hpp). A rank keeps the sums of the largest
 // nodes it holds whole; at the end of a step the ranks exchange slices of their nodes and each adds its slice
-// in tree order. No float is reduced by MPI. Costs one gradient-sized buffer per level of the tree: for
+// in tree order. No float is reduced by MPI or NCCL. Costs one gradient-sized buffer per level of the tree:
+// for
 // --verify.
 #pragma once
 
+#include "modules/comm/device_communicator.hpp"
 #include "modules/data_parallel/gradient_reducer.hpp"
 #include "modules/data_parallel/leaf_tree.hpp"
 
@@ -14,7 +16,7 @@ namespace charter {
 template <class T>
 class OrderedReducer final : public GradientReducer<T> {
  public:
-  // Local. `data_axis` and `list` must outlive the reducer.
+  // Collective over `data_axis`, which must outlive the reducer, as `list` must.
   OrderedReducer(ExecutionQueue& queue, const ParameterList& list, const Communicator& data_axis);
 
   void begin_step(const ReducerStep& step) override;
@@ -41,7 +43,7 @@ class OrderedReducer final : public GradientReducer<T> {
 
   ExecutionQueue* queue_;
   const ParameterList* list_;
-  const Communicator* data_axis_;
+  DeviceCommunicator data_axis_;
   ParameterStore<T> gradients_;
   std::int64_t sum_size_ = 0;          // elements of a sum buffer: the layout, then the tied head's part
   std::vector<Stream> streams_;        // by parameter, then the tied head's

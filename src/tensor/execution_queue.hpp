@@ -68,6 +68,8 @@ DeviceBuffer<T> make_buffer(ExecutionQueue& queue, MemoryCategory category, Shap
 // Queued byte copies; a copy to the host has arrived after wait_host(). Sizes must match.
 void copy_bytes_to_device(ExecutionQueue& queue, void* to, const void* from_host, std::int64_t bytes);
 void copy_bytes_to_host(ExecutionQueue& queue, void* to_host, const void* from, std::int64_t bytes);
+// From device to device; the ranges do not overlap, or are the same.
+void copy_bytes_on_device(ExecutionQueue& queue, void* to, const void* from, std::int64_t bytes);
 
 template <class T>
 void copy_to_device(ExecutionQueue& queue, const DeviceTensor<T>& to, std::span<const T> from) {

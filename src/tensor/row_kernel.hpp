@@ -19,6 +19,16 @@
 
 namespace charter {
 
+// Kokkos' maximum that starts at `least`, which may be minus infinity; Kokkos::Max starts at the lowest
+// finite number.
+template <class T>
+struct MaxAtLeast : Kokkos::Max<T> {
+  using reducer = MaxAtLeast;
+  CHARTER_FUNCTION MaxAtLeast(T& result, T start) : Kokkos::Max<T>(result), least(start) {}
+  CHARTER_FUNCTION void init(T& start) const { start = least; }
+  T least;
+};
+
 // The team of a device row.
 template <class Member>
 struct DeviceTeam {
@@ -45,8 +55,8 @@ struct DeviceTeam {
           const T value = term(i);
           partial = value > partial ? value : partial;
         },
-        Kokkos::Max<T>(best));
-    return best > least ? best : least;
+        MaxAtLeast<T>(best, least));
+    return best;
   }
   template <class Body>
   CHARTER_FUNCTION void once(const Body& body) const {

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "modules/comm/device_communicator.hpp"
 #include "modules/comm/nccl_communicator.hpp"
 #include "src/base/error.hpp"
 
@@ -35,6 +36,38 @@ TEST(NcclCommunicator, PlanCountsAndSkips) {
   planned.wait_host(nullptr);
   EXPECT_EQ(planned.totals().calls(), 6);
   EXPECT_EQ(planned.totals().bytes(), 200 + 40 + 160 + 8 + 4 + 4);
+}
+
+TEST(NcclCommunicator, PlanCountsBlocksOfUnevenCounts) {
+  const NcclCommunicator planned(Communicator::self_planned(1, 3, "data"));
+  const std::vector<std::int64_t> counts{1, 2, 4};
+  const std::vector<std::int64_t> others{2, 2, 2};
+  planned.all_gather_v({nullptr, 2, ElementType::f32}, {nullptr, 7, ElementType::f32}, counts, nullptr);
+  planned.all_to_all_v({nullptr, 7, ElementType::f32}, counts, {nullptr, 6, ElementType::f32}, others,
+                       nullptr);
+  Request request = planned.iall_reduce({nullptr, 100, ElementType::f64}, ReduceOp::sum, nullptr);
+  EXPECT_TRUE(request.ended());
+  EXPECT_EQ(planned.totals().of(Operation::all_gather_v).bytes, 8);
+  EXPECT_EQ(planned.totals().of(Operation::all_to_all_v).bytes, 28);
+  EXPECT_EQ(planned.totals().of(Operation::all_reduce).bytes, 800);
+  EXPECT_THROW(
+      planned.all_gather_v({nullptr, 3, ElementType::f32}, {nullptr, 7, ElementType::f32}, counts, nullptr),
+      Error);
+}
+
+TEST(NcclCommunicator, DeviceTensorsGoThroughIt) {
+  const Communicator axis = Communicator::self_planned(1, 3, "data");
+  const DeviceCommunicator comm(axis);
+  MemoryPool pool(MemoryPool::Mode::plan, 1 << 20);
+  ExecutionQueue queue(pool, Arithmetic::fast);
+  const auto data = make_buffer<float>(queue, MemoryCategory::communication, {7}, "test");
+  const std::vector<std::int64_t> counts{1, 2, 4};
+  comm.iall_reduce(queue, data.tensor(), ReduceOp::sum).wait(queue);
+  comm.all_gather_v<float>(queue, data.tensor().rows(1, 2), data.tensor(), counts);
+  comm.all_to_all_v<float>(queue, data.tensor(), counts, data.tensor(), counts);
+  EXPECT_EQ(comm.totals().calls(), 3);
+  EXPECT_EQ(comm.totals().bytes(), 28 + 8 + 28);
+  EXPECT_EQ(axis.totals().calls(), 0) << "MPI was not asked";
 }
 
 TEST(NcclCommunicator, RefusesWhatNcclCannotReduce) {

@@ -44,6 +44,15 @@ std::vector<T> whole(ProductCase<T> one) {
   return one.c;
 }
 
+template <class T>
+DeviceBuffer<T> queue_buffer(ExecutionQueue& queue, const std::vector<T>& values) {
+  auto buffer =
+      make_buffer<T>(queue, MemoryCategory::activations, {static_cast<std::int64_t>(values.size())}, "test");
+  copy_to_device<T>(queue, buffer.tensor(), values);
+  queue.wait_host();
+  return buffer;
+}
+
 // NaN paddings are equal too.
 template <class T>
 std::int64_t num_different(const std::vector<T>& left, const std::vector<T>& right) {
@@ -102,12 +111,21 @@ TYPED_TEST(OrderFixedProduct, CuttingTheInnerExtentContinuesTheChain) {
 }
 
 TYPED_TEST(OrderFixedProduct, EqualsOneChainOfFusedMultiplyAdds) {
-  MemoryPool pool(MemoryPool::Mode::run, 1 << 20);
+  MemoryPool pool(MemoryPool::Mode::run, 1 << 24);
   ExecutionQueue queue(pool, Arithmetic::order_fixed);
   for (int variant = 0; variant < 4; ++variant) {
     ProductCase<TypeParam> one = product_case<TypeParam>(variant, TypeParam{0.3});
     ProductCase<TypeParam> chains = one;
-    order_fixed_device_product(queue, chains.arguments());
+    const auto a = queue_buffer(queue, chains.a);
+    const auto b = queue_buffer(queue, chains.b);
+    const auto c = queue_buffer(queue, chains.c);
+    ProductArguments<TypeParam> on_device = chains.arguments();
+    on_device.a = a.data();
+    on_device.b = b.data();
+    on_device.c = c.data();
+    order_fixed_device_product(queue, on_device);
+    copy_to_host<TypeParam>(queue, chains.c, c.tensor());
+    queue.wait_host();
     EXPECT_EQ(num_different(whole(one), chains.c), 0) << "variant " << variant;
   }
 }

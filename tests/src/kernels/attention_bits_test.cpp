@@ -59,10 +59,10 @@ void expect_packed_equals_separate(Implementation implementation, std::int64_t w
   }
 }
 
-TEST(AttentionBits, PackedEqualsSeparate) {
+TEST_F(BlockedAttention, PackedEqualsSeparate) {
   expect_packed_equals_separate(Implementation::blocked, 0);
 }
-TEST(AttentionBits, PackedEqualsSeparateUnderAWindow) {
+TEST_F(BlockedAttention, PackedEqualsSeparateUnderAWindow) {
   expect_packed_equals_separate(Implementation::blocked, 50);
 }
 TEST(AttentionBits, PackedEqualsSeparateInKokkos) {
@@ -89,14 +89,14 @@ void expect_no_influence(Implementation implementation) {
   EXPECT_TRUE(std::isnan(results_of_document(actual, shape, documents, 1).out.front()));
 }
 
-TEST(AttentionBits, ANaNDocumentLeavesOthersAlone) {
+TEST_F(BlockedAttention, ANaNDocumentLeavesOthersAlone) {
   expect_no_influence(Implementation::blocked);
 }
 TEST(AttentionBits, ANaNDocumentLeavesOthersAloneInKokkos) {
   expect_no_influence(Implementation::kokkos);
 }
 
-TEST(AttentionBits, LaterTokensDoNotChangeEarlierOnes) {
+TEST_F(BlockedAttention, LaterTokensDoNotChangeEarlierOnes) {
   KernelQueue queue(Arithmetic::order_fixed);
   const AttentionShape whole_shape = attention_shape(one_document(150), 3, 1, 8);
   const AttentionNumbers numbers = attention_numbers(whole_shape, 8);
@@ -114,7 +114,7 @@ TEST(AttentionBits, LaterTokensDoNotChangeEarlierOnes) {
 }
 
 // Two continuations of one prefix, packed once with the prefix shared and once with it repeated.
-TEST(AttentionBits, ASharedPrefixEqualsARepeatedOne) {
+TEST_F(BlockedAttention, ASharedPrefixEqualsARepeatedOne) {
   constexpr std::int64_t prefix = 70;
   const std::vector<std::int64_t> ends{35, 90};
   const Documents shared = packed_documents({prefix, ends[0], ends[1]}, {-1, 0, 0});
@@ -151,23 +151,23 @@ void expect_decoding_equals_forward(Implementation implementation, std::int64_t 
   const AttentionShape shape = attention_shape(one_document(tokens), 6, 2, 8, window);
   const AttentionNumbers numbers = attention_numbers(shape, 77);
   const auto whole = run_attention<float>(queue, implementation, shape, one_document(tokens), numbers);
-  const std::vector<float> q = as<float>(numbers.q);
-  std::vector<float> k = as<float>(numbers.k);
-  std::vector<float> v = as<float>(numbers.v);
+  const auto cached = implementation == Implementation::blocked ? &attention_cached_blocked<float>
+                                                                : &attention_cached_kokkos<float>;
+  const auto q = queue.upload<float>({tokens, 6, 8}, numbers.q);
+  const auto k = queue.upload<float>({tokens, 2, 8}, numbers.k);
+  const auto v = queue.upload<float>({tokens, 2, 8}, numbers.v);
   for (const std::int64_t step : {1, 2, 63}) {
-    std::vector<float> out(q.size());
+    const auto out = queue.filled<float>({tokens, 6, 8}, 0.0);
     for (std::int64_t past = 0; past < tokens; past += step) {
       AttentionShape part = shape;
       part.tokens = std::min(step, tokens - past);
-      const auto cached = implementation == Implementation::blocked ? &attention_cached_blocked<float>
-                                                                    : &attention_cached_kokkos<float>;
       cached(queue, part, past, q.data() + past * 48, k.data(), v.data(), out.data() + past * 48);
     }
-    EXPECT_TRUE(same_bits(out, whole.out)) << "steps of " << step;
+    EXPECT_TRUE(same_bits(queue.download(out), whole.out)) << "steps of " << step;
   }
 }
 
-TEST(AttentionBits, DecodingEqualsTheFullForward) {
+TEST_F(BlockedAttention, DecodingEqualsTheFullForward) {
   expect_decoding_equals_forward(Implementation::blocked, 0);
   expect_decoding_equals_forward(Implementation::blocked, 40);
 }

@@ -13,6 +13,7 @@
 #include "src/kernels/attention_blocked.hpp"
 #include "src/kernels/attention_kokkos.hpp"
 #include "src/kernels/attention_reference.hpp"
+#include "src/tensor/device_memory.hpp"
 #include "tests/src/kernels/kernel_test_support.hpp"
 
 namespace charter::kernels {
@@ -52,14 +53,44 @@ inline AttentionNumbers attention_numbers(const AttentionShape& shape, std::uint
           random_numbers(seed + 3, query)};
 }
 
+// By the plain or the blocked implementation, on host memory.
+template <class T>
+AttentionResults<T> run_on_host(KernelQueue& queue, Implementation implementation,
+                                const AttentionShape& shape, const DeviceDocuments& documents,
+                                const AttentionNumbers& numbers) {
+  const std::vector<T> q = as<T>(numbers.q);
+  const std::vector<T> k = as<T>(numbers.k);
+  const std::vector<T> v = as<T>(numbers.v);
+  const std::vector<T> d_out = as<T>(numbers.d_out);
+  const T nan = static_cast<T>(std::nan(""));  // every output is overwritten
+  const std::vector<T> rows(static_cast<std::size_t>(shape.tokens * shape.query_heads), nan);
+  AttentionResults<T> to{std::vector<T>(q.size(), nan), rows, std::vector<T>(q.size(), nan),
+                         std::vector<T>(k.size(), nan), std::vector<T>(v.size(), nan)};
+  if (implementation == Implementation::reference) {
+    attention_forward_reference<T>(shape, documents, q.data(), k.data(), v.data(), to.out.data(),
+                                   to.log_sum_exp.data());
+    attention_backward_reference<T>(shape, documents, q.data(), k.data(), v.data(), d_out.data(),
+                                    to.d_q.data(), to.d_k.data(), to.d_v.data());
+  } else {
+    attention_forward_blocked<T>(queue, shape, documents, q.data(), k.data(), v.data(), to.out.data(),
+                                 to.log_sum_exp.data());
+    attention_backward_blocked<T>(queue, shape, documents, q.data(), k.data(), v.data(), to.out.data(),
+                                  to.log_sum_exp.data(), d_out.data(), to.d_q.data(), to.d_k.data(),
+                                  to.d_v.data());
+  }
+  return to;
+}
+
 template <class T>
 AttentionResults<T> run_attention(KernelQueue& queue, Implementation implementation,
                                   const AttentionShape& shape, const Documents& documents,
                                   const AttentionNumbers& numbers) {
+  const DeviceDocuments device(queue.queue(), documents, shape.tokens);
+  if (implementation != Implementation::kokkos)
+    return run_on_host<T>(queue, implementation, shape, device, numbers);
   const Shape query_shape{shape.tokens, shape.query_heads, shape.head_dim};
   const Shape key_shape{shape.tokens, shape.kv_heads, shape.head_dim};
   const Shape row_shape{shape.tokens, shape.query_heads};
-  const DeviceDocuments device(queue.queue(), documents, shape.tokens);
   const auto q = queue.upload<T>(query_shape, numbers.q);
   const auto k = queue.upload<T>(key_shape, numbers.k);
   const auto v = queue.upload<T>(key_shape, numbers.v);
@@ -70,29 +101,21 @@ AttentionResults<T> run_attention(KernelQueue& queue, Implementation implementat
   const auto d_q = queue.filled<T>(query_shape, nan);
   const auto d_k = queue.filled<T>(key_shape, nan);
   const auto d_v = queue.filled<T>(key_shape, nan);
-  switch (implementation) {
-    case Implementation::reference:
-      attention_forward_reference<T>(shape, device, q.data(), k.data(), v.data(), out.data(),
-                                     log_sum_exp.data());
-      attention_backward_reference<T>(shape, device, q.data(), k.data(), v.data(), d_out.data(), d_q.data(),
-                                      d_k.data(), d_v.data());
-      break;
-    case Implementation::blocked:
-      attention_forward_blocked<T>(queue, shape, device, q.data(), k.data(), v.data(), out.data(),
-                                   log_sum_exp.data());
-      attention_backward_blocked<T>(queue, shape, device, q.data(), k.data(), v.data(), out.data(),
-                                    log_sum_exp.data(), d_out.data(), d_q.data(), d_k.data(), d_v.data());
-      break;
-    case Implementation::kokkos:
-      attention_forward_kokkos<T>(queue, shape, device, q.data(), k.data(), v.data(), out.data(),
-                                  log_sum_exp.data());
-      attention_backward_kokkos<T>(queue, shape, device, q.data(), k.data(), v.data(), out.data(),
-                                   log_sum_exp.data(), d_out.data(), d_q.data(), d_k.data(), d_v.data());
-      break;
-  }
+  attention_forward_kokkos<T>(queue, shape, device, q.data(), k.data(), v.data(), out.data(),
+                              log_sum_exp.data());
+  attention_backward_kokkos<T>(queue, shape, device, q.data(), k.data(), v.data(), out.data(),
+                               log_sum_exp.data(), d_out.data(), d_q.data(), d_k.data(), d_v.data());
   return {queue.download(out), queue.download(log_sum_exp), queue.download(d_q), queue.download(d_k),
           queue.download(d_v)};
 }
+
+// Tests of the blocked implementation, which works where device memory is host memory.
+class BlockedAttention : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!device_memory_is_host_memory()) GTEST_SKIP() << "blocked attention is for hosts";
+  }
+};
 
 // Rows [first, first + count) of a tensor whose rows have `row` elements.
 template <class Values>

@@ -56,13 +56,13 @@ void expect_agrees(Implementation implementation, Arithmetic arithmetic, double 
   }
 }
 
-TEST(Attention, BlockedMatchesTheReferenceInFloat) {
+TEST_F(BlockedAttention, MatchesTheReferenceInFloat) {
   expect_agrees<float>(Implementation::blocked, Arithmetic::fast, 3e-6);
 }
-TEST(Attention, BlockedMatchesTheReferenceInDouble) {
+TEST_F(BlockedAttention, MatchesTheReferenceInDouble) {
   expect_agrees<double>(Implementation::blocked, Arithmetic::fast, 2e-14);
 }
-TEST(Attention, BlockedOrderFixedMatchesTheReference) {
+TEST_F(BlockedAttention, OrderFixedMatchesTheReference) {
   expect_agrees<float>(Implementation::blocked, Arithmetic::order_fixed, 3e-6);
 }
 TEST(Attention, KokkosMatchesTheReferenceInFloat) {
@@ -97,23 +97,47 @@ void expect_true_gradients(const Problem& problem) {
         numeric_gradient(numbers.v, [&](const Numbers& x) { return loss(numbers.q, numbers.k, x); })}});
 }
 
-TEST(Attention, GradientsMatchCentralDifferences) {
+TEST_F(BlockedAttention, GradientsMatchCentralDifferences) {
   expect_true_gradients({"packed", packed_documents({3, 67}), 2, 1, 4, 0});
   expect_true_gradients({"window", packed_documents({70}), 3, 3, 2, 9});
   expect_true_gradients({"shared prefix", packed_documents({40, 30, 5}, {-1, 0, 0}), 3, 1, 2, 0});
 }
 
+// Operands and results of attention on the device of `queue`, in a run or a plan.
+struct DeviceProblem {
+  DeviceBuffer<double> q, k, v, out, log_sum_exp, d_out, d_q, d_k, d_v;
+
+  DeviceProblem(ExecutionQueue& queue, const AttentionShape& shape) {
+    const auto make = [&](std::int64_t heads, std::int64_t dim) {
+      auto buffer =
+          make_buffer<double>(queue, MemoryCategory::activations, {shape.tokens, heads, dim}, "test");
+      copy_to_device<double>(queue, buffer.tensor(), Numbers(static_cast<std::size_t>(buffer.size()), 0.5));
+      queue.wait_host();
+      return buffer;
+    };
+    for (DeviceBuffer<double>* buffer : {&q, &out, &d_out, &d_q})
+      *buffer = make(shape.query_heads, shape.head_dim);
+    for (DeviceBuffer<double>* buffer : {&k, &v, &d_k, &d_v}) *buffer = make(shape.kv_heads, shape.head_dim);
+    log_sum_exp = make(shape.query_heads, 1);
+  }
+  void forward(ExecutionQueue& queue, const AttentionShape& shape, const DeviceDocuments& documents) const {
+    attention_forward<double>(queue, shape, documents, q.data(), k.data(), v.data(), out.data(),
+                              log_sum_exp.data());
+  }
+  void backward(ExecutionQueue& queue, const AttentionShape& shape, const DeviceDocuments& documents) const {
+    attention_backward<double>(queue, shape, documents, q.data(), k.data(), v.data(), out.data(),
+                               log_sum_exp.data(), d_out.data(), d_q.data(), d_k.data(), d_v.data());
+  }
+};
+
 TEST(Attention, CountsTheFlopsOfVisiblePairs) {
   KernelQueue queue;
   const Documents documents = packed_documents({70, 5}, {-1, 0});
   const AttentionShape shape = attention_shape(documents, 4, 2, 8);
-  const AttentionNumbers numbers = attention_numbers(shape, 1);
   const DeviceDocuments device(queue.queue(), documents, shape.tokens);
-  std::vector<double> out(numbers.q.size());
-  std::vector<double> log_sum_exp(static_cast<std::size_t>(75 * 4));
+  const DeviceProblem problem(queue, shape);
   const double before = blas::counted_flops();
-  attention_forward<double>(queue, shape, device, numbers.q.data(), numbers.k.data(), numbers.v.data(),
-                            out.data(), log_sum_exp.data());
+  problem.forward(queue, shape, device);
   const double pairs = 70 * 71 / 2 + 71 + 72 + 73 + 74 + 75;
   EXPECT_EQ(blas::counted_flops() - before, 4.0 * 8 * 4 * pairs);
   EXPECT_FALSE(attention_implementation_name().empty());
@@ -122,24 +146,18 @@ TEST(Attention, CountsTheFlopsOfVisiblePairs) {
 TEST(Attention, TakesTheSameMemoryInAPlan) {
   const Documents documents = packed_documents({70, 130});
   const AttentionShape shape = attention_shape(documents, 6, 2, 8);
-  AttentionNumbers numbers = attention_numbers(shape, 1);
   std::array<std::int64_t, 2> peaks{};
   for (const MemoryPool::Mode mode : {MemoryPool::Mode::run, MemoryPool::Mode::plan}) {
     MemoryPool pool(mode, 1 << 28);
     ExecutionQueue queue(pool, Arithmetic::fast);
     const DeviceDocuments device(queue, documents, shape.tokens);
-    std::vector<double> out(numbers.q.size());
-    std::vector<double> log_sum_exp(static_cast<std::size_t>(200 * 6));
-    Numbers d_q = numbers.q;
-    Numbers d_k = numbers.k;
-    Numbers d_v = numbers.v;
-    attention_forward<double>(queue, shape, device, numbers.q.data(), numbers.k.data(), numbers.v.data(),
-                              out.data(), log_sum_exp.data());
-    attention_backward<double>(queue, shape, device, numbers.q.data(), numbers.k.data(), numbers.v.data(),
-                               out.data(), log_sum_exp.data(), numbers.d_out.data(), d_q.data(), d_k.data(),
-                               d_v.data());
-    peaks[mode == MemoryPool::Mode::plan ? 1 : 0] = pool.use(Space::device).peak_bytes;
-    EXPECT_EQ(d_q == numbers.q, mode == MemoryPool::Mode::plan);
+    const DeviceProblem problem(queue, shape);
+    const std::int64_t operands = pool.use(Space::device).live_bytes;
+    problem.forward(queue, shape, device);
+    problem.backward(queue, shape, device);
+    queue.wait_host();
+    EXPECT_EQ(pool.use(Space::device).live_bytes, operands);
+    peaks[mode == MemoryPool::Mode::plan ? 1 : 0] = pool.use(Space::device).peak_bytes - operands;
   }
   EXPECT_GT(peaks[0], 0);
   EXPECT_EQ(peaks[0], peaks[1]);

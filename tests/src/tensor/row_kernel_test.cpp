@@ -127,6 +127,54 @@ TEST_F(RowKernel, EachElementIsVisitedOnce) {
   }
 }
 
+// The team of a device, which a host can run too: results per row are (sum, largest, doubled first element).
+using KokkosTeam = DeviceTeam<Kokkos::TeamPolicy<ExecutionSpace>::member_type>;
+
+void team_results(std::int64_t rows, float* x, std::int64_t columns, float* results) {
+  constexpr float least = -std::numeric_limits<float>::infinity();
+  run_device_rows(
+      ExecutionSpace(), "charter::team_results", rows,
+      CHARTER_LAMBDA(const KokkosTeam& team, const std::int64_t row) {
+        float* from = x + row * columns;
+        const float sum = team.sum<float>(columns, [&](const std::int64_t i) { return from[i]; });
+        const float largest = team.max(columns, least, [&](const std::int64_t i) { return from[i]; });
+        team.barrier();
+        team.each(columns, [&](const std::int64_t i) { from[i] *= 2.0f; });
+        team.barrier();
+        team.once([&] {
+          results[3 * row] = sum;
+          results[3 * row + 1] = largest;
+          results[3 * row + 2] = columns > 0 ? from[columns - 1] : 0.0f;
+        });
+      });
+}
+
+TEST_F(RowKernel, ADeviceTeamSumsComparesAndVisitsAsAHostTeam) {
+  constexpr std::int64_t rows = 3;
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  for (const std::int64_t columns : sizes) {
+    std::vector<float> x = random(rows * columns);
+    for (std::int64_t i = 0; i < columns; ++i) x[static_cast<std::size_t>(columns + i)] = -infinity;
+    const auto on_x = upload(queue_, x);
+    const auto results = upload(queue_, std::vector<float>(3 * rows, 7.0f));
+    team_results(rows, on_x.data(), columns, results.data());
+    const std::vector<float> found = download(queue_, results);
+    EXPECT_EQ(found[4], -infinity) << "the largest of " << columns << " times minus infinity";
+    for (const std::size_t row : {0, 2}) {
+      const float* from = x.data() + static_cast<std::int64_t>(row) * columns;
+      float largest = -infinity;
+      double sum = 0.0;
+      for (std::int64_t i = 0; i < columns; ++i) {
+        largest = std::max(largest, from[i]);
+        sum += static_cast<double>(from[i]);
+      }
+      EXPECT_NEAR(found[3 * row], sum, 1e-4) << columns;
+      EXPECT_EQ(found[3 * row + 1], largest) << columns;
+      EXPECT_EQ(found[3 * row + 2], columns > 0 ? 2.0f * from[columns - 1] : 0.0f) << columns;
+    }
+  }
+}
+
 TEST_F(RowKernel, NoRowsAreNoLaunch) {
   row_sums(queue_, 0, nullptr, 5, nullptr);
   count_up(queue_, 0, nullptr);
