@@ -9,6 +9,7 @@
 
 #include "modules/comm/agreement.hpp"
 #include "modules/comm/launcher.hpp"
+#include "modules/topology/node_layout.hpp"
 #include "modules/comm/signals.hpp"
 #include "src/base/log.hpp"
 #include "src/tensor/compute_session.hpp"
@@ -76,7 +77,8 @@ int run_parallel_program(int argc, char** argv, OptionSet& set, const std::funct
     Session session;
     if (signals == Signals::are_taken) hold_signals();
     return session.run([&] {
-      const ComputeSession compute;
+      const NodeLayout layout = find_node_layout(session.world());
+      const ComputeSession compute(layout.places[static_cast<std::size_t>(session.world().rank())].threads);
       return parse_and_run(argc, argv, set, check, session, program);
     });
   } catch (...) {
@@ -96,7 +98,7 @@ int run_single_program(int argc, char** argv, OptionSet& set, const std::functio
                                         claim->variable +
                                         "); start it without mpirun or srun, or with one rank");
     }
-    const ComputeSession compute;
+    const ComputeSession compute(static_cast<int>(available_cores().size()));
     return static_cast<int>(program());
   } catch (...) {
     return report_current_exception();

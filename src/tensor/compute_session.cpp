@@ -11,9 +11,9 @@
 
 namespace charter {
 
-ComputeSession::ComputeSession() {
+ComputeSession::ComputeSession(int host_threads) {
   try {
-    Kokkos::initialize();
+    initialize_kokkos(host_threads);
   } catch (const std::exception& error) {
     std::string message = "Kokkos (";
     message += ExecutionSpace::name();

@@ -10,8 +10,9 @@ namespace charter {
 
 class ComputeSession {
  public:
-  // Throws device_unfit when the execution space cannot start.
-  ComputeSession();
+  // `host_threads`: cores that kernels on the host may take; 0: the backend's own choice. Throws device_unfit
+  // when the execution space cannot start.
+  explicit ComputeSession(int host_threads = 0);
   ~ComputeSession();
   ComputeSession(const ComputeSession&) = delete;
   ComputeSession& operator=(const ComputeSession&) = delete;
