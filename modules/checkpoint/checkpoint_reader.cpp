@@ -179,10 +179,12 @@ const StoredTensor& CheckpointReader::tensor(const std::string& group, const std
 
 CheckpointReader read_checkpoint_folder(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / manifest_file;
-  if (!std::filesystem::is_directory(folder)) {
-    fail(ExitCode::missing_input, fmt::format("{}: no such checkpoint folder", folder.string()));
+  std::error_code error;
+  if (!std::filesystem::is_directory(folder, error)) {
+    fail(ExitCode::missing_input, fmt::format("{}: no such checkpoint folder{}", folder.string(),
+                                              error ? " (" + error.message() + ")" : std::string()));
   }
-  if (!std::filesystem::exists(path))
+  if (!path_exists(path))
     throw DamagedCheckpoint(path.string() + ": missing: the checkpoint was never committed");
   CheckpointReader reader(folder, parse_manifest(read_file(path, manifest_limit_bytes), path.string()));
   reader.check_sizes();

@@ -15,7 +15,7 @@ constexpr std::int64_t ledger_limit_bytes = 4096;
 
 RestartRecord read_record(const std::filesystem::path& file) {
   RestartRecord record;
-  if (!std::filesystem::exists(file)) return record;
+  if (!path_exists(file)) return record;
   try {
     const Json json = parse_json(read_file(file, ledger_limit_bytes), file.string());
     record.step = json.at("step").get<std::int64_t>();

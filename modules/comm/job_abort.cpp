@@ -8,6 +8,8 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include "src/base/message_text.hpp"
+
 namespace charter {
 namespace {
 
@@ -49,7 +51,7 @@ void print_for_rank(const std::string& message) noexcept {
       MPI_Comm_rank(MPI_COMM_WORLD, &rank);
       MPI_Comm_size(MPI_COMM_WORLD, &size);
     }
-    const std::string line = fmt::format("charter: rank {} of {}: {}\n", rank, size, message);
+    const std::string line = fmt::format("charter: rank {} of {}: {}\n", rank, size, printable(message));
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
   } catch (...) {
     std::fputs("charter: a message could not be formatted\n", stderr);

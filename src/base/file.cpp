@@ -45,6 +45,15 @@ int open_for_reading(const std::filesystem::path& path, struct stat& status) {
 
 }  // namespace
 
+bool path_exists(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto status = std::filesystem::symlink_status(path, error);
+  if (status.type() == std::filesystem::file_type::none) {
+    fail(ExitCode::missing_input, fmt::format("{}: cannot be looked at: {}", path.string(), error.message()));
+  }
+  return std::filesystem::exists(status);
+}
+
 std::string read_file(const std::filesystem::path& path, std::int64_t limit_bytes) {
   struct stat status {};
   const Descriptor file(open_for_reading(path, status));

@@ -11,6 +11,11 @@
 
 namespace charter {
 
+// Whether something bears this name, be it a symbolic link that leads nowhere (opening it tells why). Throws
+// missing_input with errno's text when the system cannot tell: no permission, a name too long, a loop of
+// links.
+bool path_exists(const std::filesystem::path& path);
+
 // The whole file. Throws missing_input (with errno text and path), bad_input when larger than `limit_bytes`,
 // io_error.
 std::string read_file(const std::filesystem::path& path, std::int64_t limit_bytes = std::int64_t{1} << 32);

@@ -7,19 +7,16 @@
 #include <fmt/format.h>
 
 #include "src/base/error.hpp"
+#include "src/base/message_text.hpp"
 
 template class nlohmann::basic_json<>;
 
 namespace charter {
 namespace {
 
-// The first bytes of `text`, whole UTF-8 characters only: what a message quotes of a file.
+// What a message quotes of a file.
 std::string beginning(std::string_view text) {
-  constexpr std::size_t most = 40;
-  if (text.size() <= most) return std::string(text);
-  std::size_t cut = most;
-  while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0U) == 0x80U) --cut;
-  return std::string(text.substr(0, cut)) + "...";
+  return shortened(text, 40);
 }
 
 // The library quotes the whole token it last read, which may be megabytes: "...; last read: 'TOKEN'; expected
@@ -73,6 +70,9 @@ Json parse_json(std::string_view text, const std::string& where, int max_depth) 
   } catch (const Json::parse_error& error) {
     fail(ExitCode::bad_input,
          fmt::format("{}: not valid JSON at byte {}: {}", where, error.byte, with_short_token(error.what())));
+  } catch (const Json::exception& error) {
+    // A number that no double can hold: the library has another exception for it, which knows no place.
+    fail(ExitCode::bad_input, fmt::format("{}: not usable JSON: {}", where, shortened(error.what(), 120)));
   }
 }
 

@@ -16,8 +16,8 @@ namespace charter {
 using Json = nlohmann::json;
 
 // Parses `text`. `where` (a path, or path:line) starts every message. Throws bad_input on a syntax error or a
-// NUL byte (with its place, the first byte being number 1), nesting deeper than `max_depth`, or a key that
-// stands twice in one object. A message quotes at most 40 bytes of the text.
+// NUL byte (with its place, the first byte being number 1), a number that no double holds, nesting deeper
+// than `max_depth`, or a key that stands twice in one object. A message quotes at most 40 bytes of the text.
 Json parse_json(std::string_view text, const std::string& where, int max_depth = 64);
 
 }  // namespace charter

@@ -10,6 +10,7 @@
 #include <spdlog/spdlog.h>
 
 #include "src/base/error.hpp"
+#include "src/base/message_text.hpp"
 
 namespace charter {
 namespace {
@@ -78,7 +79,8 @@ void log(Severity severity, const std::string& message) {
   const long long step = current.step;
   const std::string step_text = step < 0 ? std::string("-") : std::to_string(step);
   current.logger->log(severity == Severity::error ? spdlog::level::err : spdlog::level::info,
-                      "step {} rank {} {}: {}", step_text, current.identity.rank, name_of(severity), message);
+                      "step {} rank {} {}: {}", step_text, current.identity.rank, name_of(severity),
+                      printable(message));
 }
 
 }  // namespace charter

@@ -23,6 +23,7 @@ void set_log_file(const std::filesystem::path& file);
 // The step shown in lines; -1 (the start) shows none.
 void set_log_step(long long step);
 
+// Control characters and line ends in `message` are made harmless (message_text.hpp).
 void log(Severity severity, const std::string& message);
 inline void log_info(const std::string& message) {
   log(Severity::info, message);

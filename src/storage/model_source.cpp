@@ -14,13 +14,13 @@ namespace {
 constexpr std::int64_t most_config_bytes = std::int64_t{16} << 20;
 
 std::shared_ptr<TensorSource> open_weights(const std::filesystem::path& folder) {
-  if (std::filesystem::exists(folder / "model.safetensors")) {
+  if (path_exists(folder / "model.safetensors")) {
     return open_safetensors(folder / "model.safetensors");
   }
   const std::filesystem::path index = folder / "model.safetensors.index.json";
-  if (std::filesystem::exists(index)) return open_sharded_safetensors(index);
-  const bool pickled = std::filesystem::exists(folder / "pytorch_model.bin") ||
-                       std::filesystem::exists(folder / "pytorch_model.bin.index.json");
+  if (path_exists(index)) return open_sharded_safetensors(index);
+  const bool pickled =
+      path_exists(folder / "pytorch_model.bin") || path_exists(folder / "pytorch_model.bin.index.json");
   fail(
       ExitCode::missing_input,
       fmt::format(
@@ -66,9 +66,9 @@ ModelForm model_form_of(const std::filesystem::path& path) {
                      "holds config.json",
                      path.string()));
   }
-  if (std::filesystem::exists(path / "MANIFEST.json")) return ModelForm::checkpoint;
-  if (std::filesystem::is_directory(path / "checkpoints")) return ModelForm::run_folder;
-  if (std::filesystem::exists(path / "config.json")) return ModelForm::hugging_face;
+  if (path_exists(path / "MANIFEST.json")) return ModelForm::checkpoint;
+  if (std::filesystem::is_directory(path / "checkpoints", error)) return ModelForm::run_folder;
+  if (path_exists(path / "config.json")) return ModelForm::hugging_face;
   fail(ExitCode::missing_input,
        fmt::format("{}: is no model folder: it holds neither config.json (a Hugging Face model), "
                    "MANIFEST.json (a checkpoint) nor checkpoints/ (a run)",

@@ -199,8 +199,10 @@ std::shared_ptr<TensorSource> open_sharded_safetensors(const std::filesystem::pa
   const std::filesystem::path folder = index_file.has_parent_path() ? index_file.parent_path() : ".";
   Problems missing;
   for (const auto& [shard, count] : index.tensors_in) {
-    if (!std::filesystem::is_regular_file(folder / shard)) {
-      missing.add(fmt::format("shard {} ({} tensors) is missing", shard, count));
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(folder / shard, error)) {
+      missing.add(fmt::format("shard {} ({} tensors) is missing{}", shard, count,
+                              error ? " (" + error.message() + ")" : std::string()));
     }
   }
   missing.raise_if_any(where);

@@ -34,13 +34,13 @@ std::string read_text(const path& file) {
 }
 
 std::string read_if_there(const path& file) {
-  return std::filesystem::exists(file) ? read_text(file) : std::string();
+  return path_exists(file) ? read_text(file) : std::string();
 }
 
 // A folder may keep the chat template in a file of its own, which then counts.
 std::string with_chat_template(const path& folder, std::string config_text) {
   const path file = folder / "chat_template.jinja";
-  if (!std::filesystem::exists(file)) return config_text;
+  if (!path_exists(file)) return config_text;
   const std::string where = (folder / "tokenizer_config.json").string();
   Json config = config_text.empty() ? Json::object() : parse_json(config_text, where);
   if (!config.is_object()) fail(ExitCode::bad_input, fmt::format("{}: is no JSON object", where));
@@ -89,7 +89,7 @@ std::vector<AddedToken> read_added_tokens(const path& folder, const Json& config
   std::vector<AddedToken> tokens;
   const Json* list = find_field(config, "added_tokens_decoder", where);
   if (list == nullptr) {
-    if (std::filesystem::exists(folder / "added_tokens.json")) {
+    if (path_exists(folder / "added_tokens.json")) {
       fail(
           ExitCode::bad_input,
           fmt::format(
@@ -166,13 +166,13 @@ TextFiles read_text_files(const path& folder) {
   TextFiles files;
   files.tokenizer_config_json = with_chat_template(folder, read_if_there(folder / "tokenizer_config.json"));
   files.generation_config_json = read_if_there(folder / "generation_config.json");
-  if (std::filesystem::exists(folder / "tokenizer.json")) {
+  if (path_exists(folder / "tokenizer.json")) {
     files.tokenizer_json = read_text(folder / "tokenizer.json");
     return files;
   }
   for (const auto& [vocabulary, merges] :
        {std::pair("vocab.json", "merges.txt"), std::pair("encoder.json", "vocab.bpe")}) {
-    if (!std::filesystem::exists(folder / vocabulary)) continue;
+    if (!path_exists(folder / vocabulary)) continue;
     files.tokenizer_json =
         build_from_parts(folder / vocabulary, folder / merges, files.tokenizer_config_json);
     return files;
@@ -182,7 +182,7 @@ TextFiles read_text_files(const path& folder) {
            "{}: has no tokenizer: expected tokenizer.json, or vocab.json and merges.txt, or encoder.json and "
            "vocab.bpe{}",
            folder.string(),
-           std::filesystem::exists(folder / "tokenizer.model")
+           path_exists(folder / "tokenizer.model")
                ? "; its tokenizer.model is a SentencePiece file, which is not supported"
                : ""));
 }

@@ -67,6 +67,12 @@ TEST(Json, MessagesQuoteLittleOfALongText) {
   EXPECT_THAT(refusal("[\"" + two_byte_letters), HasSubstr(two_byte_letters.substr(0, 38) + "...'"));
 }
 
+TEST(Json, ANumberThatNoDoubleHoldsIsRefused) {
+  EXPECT_THAT(refusal(R"({"lr": 1e400})"), AllOf(HasSubstr("config.json"), HasSubstr("1e400")));
+  EXPECT_LT(refusal("[" + std::string(100'000, '9') + "]").size(), 300U);
+  EXPECT_EQ(parse_json("1e-400", "config.json"), 0.0);
+}
+
 TEST(Json, NestingHasALimit) {
   EXPECT_NO_THROW(parse_json(nested_arrays(8), "config.json", 8));
   EXPECT_THAT(refusal(nested_arrays(10), 8), HasSubstr("deeper than 8"));

@@ -30,6 +30,17 @@ TEST(Log, LinesCarryTimeStepRankAndSeverity) {
   EXPECT_THAT(text, testing::ContainsRegex(time + " step 12 rank 3 error: disk full\n"));
 }
 
+TEST(Log, ANameFromAFileCannotForgeALine) {
+  const auto file =
+      std::filesystem::temp_directory_path() / ("charter_log_forged_" + std::to_string(::getpid()) + ".txt");
+  set_log_file(file);
+  log_error("tensor a\n2026-01-01T00:00:00.000+00:00 step 1 rank 0 info: all is well\x1b[2J");
+  const std::string text = read_file(file);
+  std::filesystem::remove(file);
+  EXPECT_THAT(text, testing::HasSubstr("tensor a\n  2026-01-01"));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("\x1b")));
+}
+
 TEST(Log, AFileThatCannotBeOpenedIsNamed) {
   try {
     set_log_file("/proc/no/such/log.txt");

@@ -154,6 +154,15 @@ TEST_F(RecordReaderTest, RefusesTwoObjectsOnALineAndWrongValues) {
   EXPECT_THAT(refusal("a.jsonl", "{\"text\":\"a\",\"text\":\"b\"}\n"), HasSubstr("stands twice"));
 }
 
+TEST_F(RecordReaderTest, AnImpossibleNumberOrANulIsABadLineLikeAnyOther) {
+  const std::string content =
+      "{\"text\":\"one\",\"score\":1e400}\n{\"text\":\"two\"}\0{\"x\n{\"text\":\"three\"}\n"s;
+  EXPECT_THAT(refusal("a.jsonl", content), testing::AllOf(HasSubstr("a.jsonl:1: "), HasSubstr("1e400")));
+  EXPECT_THAT(refusal("b.jsonl", content.substr(content.find('\n') + 1)),
+              testing::AllOf(HasSubstr("b.jsonl:1: "), HasSubstr("a NUL")));
+  EXPECT_THAT(texts_of(folder / "a.jsonl", 2), ElementsAre("three"));
+}
+
 TEST_F(RecordReaderTest, RefusesDeepNestingAndEndlessLines) {
   const std::string deep(100000, '[');
   EXPECT_THAT(refusal("a.jsonl", "{\"text\":" + deep + "\n"), HasSubstr("nesting deeper"));

@@ -47,6 +47,26 @@ TEST(ModelSource, SaysWhatIsMissing) {
   expect_error(ExitCode::missing_input, {"converted to safetensors"}, [&] { open_model(folder.path()); });
 }
 
+TEST(ModelSource, ALinkThatLeadsNowhereIsNamedWithTheSystemsReason) {
+  const TemporaryFolder folder;
+  write_bytes(folder / "config.json", "{}");
+  std::filesystem::create_symlink("gone", folder / "model.safetensors");
+  expect_error(ExitCode::missing_input, {"model.safetensors: cannot open: No such file"},
+               [&] { open_model(folder.path()); });
+  std::filesystem::remove(folder / "model.safetensors");
+  std::filesystem::create_symlink("model.safetensors", folder / "model.safetensors");
+  expect_error(ExitCode::missing_input, {"model.safetensors: cannot open: Too many levels of symbolic links"},
+               [&] { open_model(folder.path()); });
+}
+
+TEST(ModelSource, APathTheSystemCannotLookAtIsMissing) {
+  const std::string too_long(300, 'x');
+  expect_error(ExitCode::missing_input, {"File name too long"}, [&] { open_model(too_long); });
+  const TemporaryFolder folder;
+  write_bytes(folder / "file", "x");
+  expect_error(ExitCode::missing_input, {"no such file"}, [&] { open_model(folder / "file/inside"); });
+}
+
 TEST(ModelSource, LfsPointersAreRecognisedInEveryFile) {
   const TemporaryFolder folder;
   const std::string pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n";
