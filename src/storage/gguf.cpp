@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 
 #include "src/base/error.hpp"
+#include "src/base/message_text.hpp"
 #include "src/storage/gguf_types.hpp"
+#include "src/text/utf8.hpp"
 
 namespace charter {
 
@@ -23,7 +25,7 @@ std::span<const std::byte> GgufFile::data_of(const GgufTensor& tensor) const {
 }
 
 void GgufFile::refuse(const std::string& key, const std::string& what) const {
-  fail(ExitCode::bad_input, fmt::format("{}: {}: {}", path().string(), key, what));
+  fail(ExitCode::bad_input, fmt::format("{}: {}: {}", path().string(), shortened(key, 200), what));
 }
 
 std::vector<std::string> GgufFile::keys() const {
@@ -111,7 +113,11 @@ std::optional<std::string> GgufFile::find_text(const std::string& key) const {
   const Value* value = find(key);
   if (value == nullptr) return std::nullopt;
   if (value->type != GgufValueType::text) refuse(key, "is not text");
-  return text_at(value->offset);
+  std::string text = text_at(value->offset);
+  if (const std::size_t valid = valid_utf8_prefix(text); valid != text.size()) {
+    refuse(key, fmt::format("is not UTF-8 at its byte {}", valid));
+  }
+  return text;
 }
 
 std::optional<std::vector<std::string>> GgufFile::find_texts(const std::string& key) const {

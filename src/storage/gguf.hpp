@@ -62,8 +62,8 @@ class GgufFile {
   bool has(const std::string& key) const { return values_.contains(key); }
   // Metadata by key. The plain form throws bad_input when the key is absent; find_* gives nothing then. Both
   // throw bad_input when the value has another type (integer takes every width and sign that fits 63 bits;
-  // real takes f32 and f64, a float32 as the double that its shortest decimal text names: 1e-05,
-  // not 9.999999747e-06).
+  // text must be UTF-8; real takes f32 and f64, a float32 as the double that its shortest decimal text names:
+  // 1e-05, not 9.999999747e-06).
   std::int64_t integer(const std::string& key) const;
   double real(const std::string& key) const;
   std::string text(const std::string& key) const;

@@ -76,6 +76,11 @@ ModelSource open_gguf_model(const std::filesystem::path& path) {
     fail(ExitCode::bad_input, fmt::format("{}: holds a vocabulary only, no model", path.string()));
   }
   const GgufDimensions dims = read_gguf_dimensions(*file, *architecture);
+  // Before anything is listed layer by layer: the number is the file's claim.
+  if (dims.layers > std::ssize(file->tensors())) {
+    file->refuse(name + ".block_count", fmt::format("{} layers, but the file holds {} tensors", dims.layers,
+                                                    file->tensors().size()));
+  }
   require_complete(*file, *architecture, dims.layers);
   const bool tied = is_tied(*file, *architecture);
   ModelSource model;

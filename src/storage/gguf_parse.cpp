@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "src/base/checked_math.hpp"
+#include "src/base/message_text.hpp"
 #include "src/storage/gguf.hpp"
 #include "src/storage/gguf_types.hpp"
 #include "src/storage/safetensors.hpp"
@@ -32,7 +33,8 @@ class GgufFile::Reader {
 
  private:
   [[noreturn]] void refuse(const std::string& what) const {
-    fail(ExitCode::bad_input, fmt::format("{}: byte {}: {}", file_.path().string(), record_, what));
+    fail(ExitCode::bad_input,
+         fmt::format("{}: byte {}: {}", file_.path().string(), record_, shortened(what, 400)));
   }
   std::int64_t remaining() const { return file_.file_.size() - position_; }
   void skip(std::int64_t count, std::string_view what) {

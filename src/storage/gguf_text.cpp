@@ -116,9 +116,6 @@ GgufText read_gguf_text(const GgufFile& file) {
     text.files.tokenizer_json = build_byte_level_tokenizer_json(vocabulary);
     text.files.tokenizer_config_json = tokenizer_config(file, vocabulary);
     text.files.generation_config_json = generation_config(file, vocabulary.tokens.size());
-  } catch (const Json::type_error& error) {
-    fail(ExitCode::bad_input,
-         fmt::format("{}: its tokenizer's text is not UTF-8: {}", file.path().string(), error.what()));
   } catch (const Error& error) {
     fail(error.code(), fmt::format("{}: tokenizer: {}", file.path().string(), error.what()));
   }

@@ -303,6 +303,26 @@ TEST_F(GgufModel, MissingUnknownAndMisshapenTensorsAreListed) {
   expect_refused(other, {"\"mamba\"", "llama, qwen2 and gpt2"});
 }
 
+TEST_F(GgufModel, MoreLayersThanTensorsAreRefusedBeforeTheyAreListed) {
+  GgufBuilder builder;
+  builder.text("general.architecture", "llama").u32("llama.block_count", 1U << 31);
+  builder.u32("llama.embedding_length", hidden).u32("llama.attention.head_count", heads);
+  add_llama_tensors(builder, query, key);
+  expect_refused(builder, {"llama.block_count", "2147483648 layers", "11 tensors"});
+}
+
+TEST_F(GgufModel, TextThatIsNotUtf8IsRefusedWhereverItStands) {
+  for (const char* name : {"llama.rope.scaling.type", "tokenizer.chat_template", "general.architecture"}) {
+    SCOPED_TRACE(name);
+    GgufBuilder builder = std::string_view(name) == "general.architecture" ? GgufBuilder() : llama_builder();
+    add_llama_tensors(builder, query, key);
+    builder.text("tokenizer.ggml.model", "gpt2")
+        .texts("tokenizer.ggml.merges", {})
+        .texts("tokenizer.ggml.tokens", {"a"});
+    expect_refused(builder.text(name, "ab\xFF"), {name, "not UTF-8 at its byte 2"});
+  }
+}
+
 TEST_F(GgufModel, TypesThatCannotBeReadAreNamedWhenReadOnly) {
   GgufBuilder builder = llama_builder();
   add_llama_tensors(builder, query, key, "output_norm.weight");
