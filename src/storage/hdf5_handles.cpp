@@ -7,6 +7,7 @@
 
 #include "src/base/error.hpp"
 #include "src/base/file.hpp"
+#include "src/storage/hdf5_superblock.hpp"
 
 namespace charter {
 namespace {
@@ -108,11 +109,15 @@ Hdf5File open_hdf5_file(const std::filesystem::path& path) {
   require_hdf5_library();
   // A mapping costs nothing and gives errno's text for a missing file, a folder or a lack of permission.
   const MappedFile probe(path);
+  if (const std::string problem = hdf5_superblock_problem(probe.bytes()); !problem.empty()) {
+    fail(ExitCode::bad_input,
+         fmt::format("{}: not a complete HDF5 file of Charter's: {}", path.string(), problem));
+  }
   const Hdf5PropertyList access = file_access(path.string());
   const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id());
   if (file < 0) {
-    fail(ExitCode::bad_input, fmt::format("{}: not a complete HDF5 file ({} bytes): {}", path.string(),
-                                          probe.size(), hdf5_error_text()));
+    fail(ExitCode::bad_input, fmt::format("{}: not a complete HDF5 file of Charter's ({} bytes): {}",
+                                          path.string(), probe.size(), hdf5_error_text()));
   }
   return Hdf5File(file);
 }

@@ -91,8 +91,9 @@ using Hdf5Type = Hdf5Handle<H5Tclose>;
 // cannot_write.
 Hdf5File create_hdf5_file(const std::filesystem::path& path);
 
-// Opens for reading. Throws missing_input when it is not there or not a regular file, bad_input when it is
-// not HDF5, truncated, or was never closed by its writer.
+// Opens for reading what create_hdf5_file made. Throws missing_input when it is not there or not a regular
+// file, bad_input when it is not HDF5, of an older format (hdf5_superblock.hpp), truncated, or was never
+// closed by its writer.
 Hdf5File open_hdf5_file(const std::filesystem::path& path);
 
 // Flush, close, fsync of the file; its folder is the caller's to fsync. Call it for every file that was

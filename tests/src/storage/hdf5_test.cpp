@@ -261,23 +261,6 @@ TEST_F(Hdf5, DataSetsThatAreNotPlainAreRefused) {
   }
 }
 
-TEST_F(Hdf5, FilesThatBrokeOtherReadersNeverCrashThisOne) {
-  const auto bad = shared_data / "bad/hdf5";
-  if (!std::filesystem::exists(bad)) GTEST_SKIP() << "no shared data";
-  for (const auto& entry : std::filesystem::directory_iterator(bad)) {
-    if (entry.path().extension() != ".h5") continue;
-    SCOPED_TRACE(entry.path().filename().string());
-    try {
-      const Hdf5File file = open_hdf5_file(entry.path());
-      for (const std::string& name : list_hdf5_group(file.id())) {
-        if (hdf5_path_exists(file.id(), name)) open_plain_dataset(file.id(), name);
-      }
-    } catch (const Error& error) {
-      EXPECT_EQ(static_cast<int>(error.code()), static_cast<int>(ExitCode::bad_input)) << error.what();
-    }
-  }
-}
-
 TEST_F(Hdf5, AVirtualDataSetShowsTheWholeTensorToOtherPrograms) {
   write_counting_file("part_0.h5", 2, 3, 100.0F);
   write_counting_file("part_1.h5", 3, 3, 200.0F);
