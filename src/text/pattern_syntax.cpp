@@ -23,6 +23,15 @@ constexpr const char* word_characters =
     R"(\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{200C}\x{200D}\x{24B6}-\x{24E9}\x{1F130}-\x{1F149}\x{1F150}-\x{1F169})"
     R"(\x{1F170}-\x{1F189})";
 
+// The longest of a published tokenizer has about 300.
+constexpr std::size_t longest_pattern = 10'000;
+
+void check_length(std::string_view pattern, const std::string& where) {
+  if (pattern.size() <= longest_pattern) return;
+  fail(ExitCode::bad_input, fmt::format("{}: a pattern of {} bytes, at most {} are accepted", where,
+                                        pattern.size(), longest_pattern));
+}
+
 bool is_letter_or_digit(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0;
 }
@@ -32,6 +41,7 @@ class PatternTranslator {
   PatternTranslator(std::string_view pattern, const std::string& where) : pattern_(pattern), where_(where) {}
 
   std::string translate() {
+    check_length(pattern_, where_);
     while (!at_end()) translate_one();
     return std::move(result_);
   }
@@ -187,7 +197,8 @@ std::string translate_pattern(std::string_view pattern, const std::string& where
   return PatternTranslator(pattern, where).translate();
 }
 
-std::string literal_pattern(std::string_view text) {
+std::string literal_pattern(std::string_view text, const std::string& where) {
+  check_length(text, where);
   std::string pattern;
   for (const char c : text) {
     if (!is_letter_or_digit(c) && static_cast<unsigned char>(c) > 0x20 &&

@@ -14,8 +14,8 @@ namespace charter {
 // its byte.
 std::string translate_pattern(std::string_view pattern, const std::string& where);
 
-// A PCRE2 pattern that matches `text` itself.
-std::string literal_pattern(std::string_view text);
+// A PCRE2 pattern that matches `text` itself. Throws bad_input, starting with `where`, when it is too long.
+std::string literal_pattern(std::string_view text, const std::string& where);
 
 // Patterns that tokenizer.json files name instead of writing them out, in PCRE2's syntax.
 std::string gpt2_word_pattern();      // ByteLevel with use_regex

@@ -10,6 +10,9 @@
 namespace charter {
 namespace {
 
+// Each costs a compiled pattern; published tokenizers have up to three.
+constexpr std::size_t most_stages = 32;
+
 SplitStage split_stage(const Json& json, const std::string& where) {
   const std::string behavior = required_string(json, "behavior", where);
   // "Isolated" keeps what matches and what does not, so that "invert" changes nothing.
@@ -22,7 +25,7 @@ SplitStage split_stage(const Json& json, const std::string& where) {
   const Json& pattern = required_field(json, "pattern", where);
   if (const auto regex = string_field(pattern, "Regex", where)) return {translate_pattern(*regex, where)};
   const std::string text = required_string(pattern, "String", where);
-  return {text.empty() ? any_character_pattern() : literal_pattern(text)};
+  return {text.empty() ? any_character_pattern() : literal_pattern(text, where)};
 }
 
 void read_byte_level(const Json& json, const std::string& where, PreTokenizerDefinition& result) {
@@ -70,6 +73,10 @@ PreTokenizerDefinition parse_pre_tokenizer(const Json& root, const std::string& 
   const std::string here = where + ": pre_tokenizer";
   PreTokenizerDefinition result;
   if (const Json* json = find_field(root, "pre_tokenizer", where)) read_one(*json, here, result);
+  if (result.stages.size() > most_stages) {
+    fail(ExitCode::bad_input,
+         fmt::format("{}: {} stages, at most {} are accepted", here, result.stages.size(), most_stages));
+  }
   for (const SplitStage& stage : result.stages) {
     if (stage.kept == KeptPieces::matches) result.drops_white_space = true;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that must be refused, each with the message a person needs. One good file is spoiled in one place at
 // a time.
+#include <chrono>
 #include <functional>
 #include <string>
 
@@ -206,6 +207,41 @@ TEST(TokenizerChecks, RefuseUnknownStagesByName) {
       stage("post_processor", R"({"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<s>"}},
                                          {"Sequence": {"id": "A"}}]})"),
       HasSubstr("post_processor names \"<s>\", which is no token"));
+}
+
+Json split(const std::string& kind, const std::string& pattern) {
+  return {{"type", "Split"}, {"pattern", {{kind, pattern}}}, {"behavior", "Isolated"}, {"invert", false}};
+}
+
+// The good file with these stages before ByteLevel.
+std::string message_of_stages(const Json& stages, const std::string& text = "") {
+  Json json = parse_json(good_json(), "good");
+  json["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", stages}};
+  json["pre_tokenizer"]["pretokenizers"].push_back(
+      {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}});
+  return bad_input_message([&] { Tokenizer::from_json(json.dump(), "t.json").encode(text); });
+}
+
+TEST(TokenizerChecks, RefusePatternsWithoutMeasure) {
+  EXPECT_THAT(message_of_stages(Json::array({split("Regex", std::string(20'000, 'a'))})),
+              HasSubstr("a pattern of 20000 bytes, at most 10000"));
+  EXPECT_THAT(message_of_stages(Json::array({split("String", std::string(20'000, 'a'))})),
+              HasSubstr("a pattern of 20000 bytes"));
+  Json many = Json::array();
+  for (int i = 0; i < 33; ++i) many.push_back(split("Regex", "a"));
+  EXPECT_THAT(message_of_stages(many), HasSubstr("33 stages, at most 32"));
+  many.erase(0);
+  EXPECT_EQ(message_of_stages(many), "no error");
+  EXPECT_THAT(message_of_stages(Json::array({split("Regex", std::string(300, '(') + std::string(300, ')'))})),
+              HasSubstr("PCRE2 refuses the pattern"));
+}
+
+TEST(TokenizerChecks, APatternOfExponentialTimeEndsAsAnErrorSoon) {
+  const auto begin = std::chrono::steady_clock::now();
+  // The b at the end keeps PCRE2 from seeing at once that nothing can match.
+  EXPECT_THAT(message_of_stages(Json::array({split("Regex", "(?:a+)+b")}), std::string(200, 'a') + "cb"),
+              HasSubstr("word pattern gave up at byte 0"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
 }
 
 TEST(TokenizerJson, RefusesUnknownPreTokenizersAndUnequalLists) {
