@@ -139,8 +139,11 @@ kernels::RopeSettings read_rope_scaling(const Json& scaling, kernels::RopeSettin
                                         const ConfigReader& reader) {
   if (!scaling.is_object())
     reader.refuse(fmt::format("\"rope_scaling\" is {}, expected an object", scaling.dump()));
-  const std::string kind =
-      scaling.contains("rope_type") ? scaling.value("rope_type", "") : scaling.value("type", "");
+  const char* name = scaling.contains("rope_type") ? "rope_type" : "type";
+  if (!scaling.contains(name) || !scaling.at(name).is_string()) {
+    reader.refuse("\"rope_scaling\" names no \"rope_type\"; known: linear, llama3");
+  }
+  const auto kind = scaling.at(name).get<std::string>();
   const auto positive = [&](const char* key) {
     if (!scaling.contains(key) || !scaling.at(key).is_number() || !(scaling.at(key).get<double>() > 0)) {
       reader.refuse(fmt::format("\"rope_scaling\" of type \"{}\" needs a positive number \"{}\"", kind, key));
@@ -261,6 +264,23 @@ void read_gpt2(ConfigReader& reader, ModelConfig& config) {
   reader.require_value("quantization_config", nullptr);
 }
 
+// Numbers that no model has, and that a small file could otherwise turn into more memory than there is.
+void check_size(const ModelConfig& config, const ConfigReader& reader) {
+  constexpr std::int64_t most_layers = 65536;
+  constexpr double most_parameters = 1e15;
+  if (config.layers > most_layers) {
+    reader.refuse(
+        fmt::format("{} layers are asked for, at most {} are accepted", config.layers, most_layers));
+  }
+  // Two operations for each parameter of a matrix; positions have none, but take memory like them.
+  const double parameters = config.forward_flops_per_token() / 2 +
+                            static_cast<double>(config.max_positions) * static_cast<double>(config.hidden);
+  if (parameters > most_parameters) {
+    reader.refuse(fmt::format("its sizes make {:.1g} parameters, at most {:.0g} are accepted", parameters,
+                              most_parameters));
+  }
+}
+
 void check_shape(const ModelConfig& config, const ConfigReader& reader) {
   if (config.query_heads % config.kv_heads != 0) {
     reader.refuse(fmt::format("{} attention heads are not a multiple of {} key-value heads",
@@ -317,6 +337,7 @@ ModelConfig ModelConfig::from_json(const std::string& text, const std::string& w
   }
   reader.refuse_unknown_keys(harmless_keys());
   check_shape(config, reader);
+  check_size(config, reader);
   return config;
 }
 

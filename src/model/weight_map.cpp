@@ -2,7 +2,9 @@
 #include "src/model/weight_map.hpp"
 
 #include <algorithm>
-#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -26,10 +28,9 @@ bool is_known_buffer(const std::string& name) {
          name.ends_with(".rotary_emb.inv_freq");
 }
 
-const TensorInfo* find(const TensorSource& source, const std::string& name) {
+bool has(const TensorSource& source, const std::string& name) {
   const auto& tensors = source.tensors();
-  const auto found = std::ranges::find(tensors, name, &TensorInfo::name);
-  return found == tensors.end() ? nullptr : &*found;
+  return std::ranges::find(tensors, name, &TensorInfo::name) != tensors.end();
 }
 
 }  // namespace
@@ -100,22 +101,26 @@ void WeightMap::add_gpt2(const ModelConfig& config) {
 }
 
 std::string WeightMap::name_in(const TensorSource& source, const std::string& name) const {
-  if (find(source, name) == nullptr && name.starts_with(gpt2_prefix)) return name.substr(gpt2_prefix.size());
+  if (!has(source, name) && name.starts_with(gpt2_prefix)) return name.substr(gpt2_prefix.size());
   return name;
 }
 
 void WeightMap::check(const TensorSource& source, const std::string& origin) const {
   std::vector<std::string> faults;
-  std::set<std::string> expected;
+  // A hostile file has as many tensors as its size allows: each is looked up, never searched for.
+  std::unordered_map<std::string_view, const TensorInfo*> by_name;
+  for (const TensorInfo& info : source.tensors()) by_name.emplace(info.name, &info);
+  std::unordered_set<std::string> expected;
   for (const FileTensor& tensor : file_tensors_) {
-    const std::string name = name_in(source, tensor.name);
+    const bool short_name = !by_name.contains(tensor.name) && tensor.name.starts_with(gpt2_prefix);
+    const std::string name = short_name ? tensor.name.substr(gpt2_prefix.size()) : tensor.name;
     expected.insert(name);
-    const TensorInfo* info = find(source, name);
-    if (info == nullptr) {
+    const auto found = by_name.find(name);
+    if (found == by_name.end()) {
       faults.push_back(fmt::format("missing {}", tensor.name));
-    } else if (info->shape != tensor.shape) {
-      faults.push_back(fmt::format("{} has shape [{}], expected [{}]", name, fmt::join(info->shape, ", "),
-                                   fmt::join(tensor.shape, ", ")));
+    } else if (found->second->shape != tensor.shape) {
+      faults.push_back(fmt::format("{} has shape [{}], expected [{}]", name,
+                                   fmt::join(found->second->shape, ", "), fmt::join(tensor.shape, ", ")));
     }
   }
   for (const TensorInfo& info : source.tensors()) {

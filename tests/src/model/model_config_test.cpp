@@ -81,6 +81,12 @@ TEST(ModelConfig, RefusesByName) {
   EXPECT_THAT(message_of(R"({"model_type": "mamba"})"), HasSubstr("mamba"));
   EXPECT_THAT(message_of("{}"), HasSubstr("model_type"));
   EXPECT_THAT(message_of(llama_with(R"("hidden_act": "relu")")), HasSubstr("relu"));
+  for (const char* type : {"7", "null", "[]", "{}"}) {
+    EXPECT_THAT(message_of(llama_with(R"("rope_scaling": {"rope_type": )" + std::string(type) + "}")),
+                HasSubstr("names no \"rope_type\""));
+  }
+  EXPECT_THAT(message_of(llama_with(R"("rope_scaling": {"factor": 2.0})")),
+              HasSubstr("names no \"rope_type\""));
   EXPECT_THAT(message_of(llama_with(R"("rope_scaling": {"rope_type": "yarn", "factor": 2.0})")),
               HasSubstr("yarn"));
   EXPECT_THAT(message_of(llama_with(R"("attn_logit_softcapping": 50.0)")),
@@ -90,6 +96,23 @@ TEST(ModelConfig, RefusesByName) {
   EXPECT_THAT(message_of(llama_with(R"("partial_rotary_factor": 0.5)")), HasSubstr("partial_rotary_factor"));
   EXPECT_THAT(message_of(R"({"model_type": "llama", "hidden_size": -4})"), HasSubstr("hidden_size"));
   EXPECT_THAT(message_of(R"({"model_type": "llama", "hidden_size": "4"})"), HasSubstr("hidden_size"));
+}
+
+TEST(ModelConfig, RefusesSizesThatNoModelHas) {
+  const auto with = [](const std::string& key, const std::string& value) {
+    std::string config = testing_support::tiny_llama_config(true);
+    const std::size_t at = config.find("\"" + key + "\": ") + key.size() + 4;
+    return config.replace(at, config.find(',', at) - at, value);
+  };
+  EXPECT_THAT(message_of(with("num_hidden_layers", "65537")),
+              HasSubstr("65537 layers are asked for, at most 65536"));
+  EXPECT_EQ(message_of(with("num_hidden_layers", "65536")), "no error");
+  EXPECT_THAT(message_of(with("hidden_size", "2147483649")),
+              HasSubstr("expected a whole number from 1 to 2147483648"));
+  EXPECT_THAT(
+      message_of(R"({"model_type": "llama", "hidden_size": 2147483648, "intermediate_size": 2147483648,
+    "num_hidden_layers": 1, "num_attention_heads": 1, "vocab_size": 8})"),
+      HasSubstr("parameters, at most 1e+15"));
 }
 
 TEST(ModelConfig, RefusesHeadsThatDoNotDivide) {

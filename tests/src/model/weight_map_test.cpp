@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/model/weight_map.hpp"
 
+#include <chrono>
 #include <map>
 
 #include <gmock/gmock.h>
@@ -121,6 +122,17 @@ TEST(WeightMap, ListsEverythingThatDoesNotFit) {
     EXPECT_THAT(error.what(), HasSubstr("unexpected model.extra.weight"));
     EXPECT_THAT(error.what(), HasSubstr("unexpected model.layers.9"));
   }
+}
+
+TEST(WeightMap, ManyTensorsAndManyLayersAreComparedQuickly) {
+  std::string config = testing_support::tiny_llama_config(true);
+  config.replace(config.find("\"num_hidden_layers\": 2") + 21, 1, "20000");
+  const Case many{ModelConfig::from_json(config, "c")};
+  MemorySource source;
+  for (int i = 0; i < 200'000; ++i) source.add("tensor." + std::to_string(i), {0}, {});
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_THROW(many.map.check(source, "m"), Error);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
 }
 
 TEST(WeightMap, AcceptsACopyOfATiedHeadAndOldBuffers) {
