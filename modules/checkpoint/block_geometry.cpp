@@ -30,6 +30,30 @@ bool lies_inside(std::span<const std::int64_t> shape, const Rectangle& rectangle
   return true;
 }
 
+bool overlap(const Rectangle& a, const Rectangle& b) {
+  for (std::size_t dim = 0; dim < a.offset.size(); ++dim) {
+    if (a.offset[dim] >= b.offset[dim] + b.extent[dim] || b.offset[dim] >= a.offset[dim] + a.extent[dim])
+      return false;
+  }
+  return true;
+}
+
+// The dim along which the blocks start at the most different places: sorted by it, few can meet.
+std::size_t most_divided_dim(std::size_t dims, std::span<const Rectangle* const> blocks) {
+  std::size_t best = 0;
+  std::size_t most = 0;
+  std::vector<std::int64_t> starts(blocks.size());
+  for (std::size_t dim = 0; dim < dims; ++dim) {
+    std::transform(blocks.begin(), blocks.end(), starts.begin(),
+                   [dim](const Rectangle* block) { return block->offset[dim]; });
+    std::sort(starts.begin(), starts.end());
+    const auto places = static_cast<std::size_t>(std::unique(starts.begin(), starts.end()) - starts.begin());
+    if (places > most) best = dim;
+    most = std::max(most, places);
+  }
+  return best;
+}
+
 }  // namespace
 
 std::int64_t Rectangle::volume() const {
@@ -151,17 +175,19 @@ std::string cover_problem(std::span<const std::int64_t> shape, std::span<const R
     if (block.volume() == 0) continue;
     sorted.push_back(&block);
   }
-  std::sort(sorted.begin(), sorted.end(),
-            [](const Rectangle* a, const Rectangle* b) { return a->offset < b->offset; });
+  const std::size_t dim = most_divided_dim(shape.size(), sorted);
+  std::sort(sorted.begin(), sorted.end(), [dim](const Rectangle* a, const Rectangle* b) {
+    return !a->offset.empty() && a->offset[dim] < b->offset[dim];
+  });
   const std::int64_t size = std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
   for (std::size_t i = 0; i < sorted.size(); ++i) {
-    // Sorted by the outermost offset: later blocks that start below this one's end may meet it, no others.
+    // Sorted by the offset along one dim: later blocks that start below this one's end may meet it, no
+    // others.
     for (std::size_t j = i + 1; j < sorted.size(); ++j) {
-      if (!shape.empty() && sorted[j]->offset[0] >= sorted[i]->offset[0] + sorted[i]->extent[0]) break;
+      if (!shape.empty() && sorted[j]->offset[dim] >= sorted[i]->offset[dim] + sorted[i]->extent[dim]) break;
+      if (!overlap(*sorted[i], *sorted[j])) continue;
       const Rectangle common = intersection(*sorted[i], *sorted[j]);
-      if (common.volume() > 0) {
-        return fmt::format("{} elements at {} are covered twice", common.volume(), common.offset);
-      }
+      return fmt::format("{} elements at {} are covered twice", common.volume(), common.offset);
     }
     covered += sorted[i]->volume();
   }

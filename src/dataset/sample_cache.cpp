@@ -125,8 +125,15 @@ SampleCache open_sample_cache(const std::filesystem::path& path, CacheCheck chec
   const auto description = section<char>(*file, layout.description, header.description_bytes);
   if (hash_of(std::as_bytes(description)) != header.description)
     damaged(path, "the description's hash does not fit");
-  if (check == CacheCheck::full && sample_arrays_fingerprint(arrays) != header.content) {
-    damaged(path, "the hash of its samples does not fit");
+  if (check == CacheCheck::full) {
+    if (sample_arrays_fingerprint(arrays) != header.content)
+      damaged(path, "the hash of its samples does not fit");
+    // A model of more tokens than largest_id is indexed by these without another look.
+    for (const TokenId id : arrays.ids) {
+      if (id < 0 || id > header.largest_id) {
+        damaged(path, fmt::format("it holds the id {}, its header says 0 to {}", id, header.largest_id));
+      }
+    }
   }
   return {SampleStore(arrays, header.content, file),
           parse_json({description.data(), description.size()}, path.string() + " (description)"),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "modules/checkpoint/manifest.hpp"
 
+#include <chrono>
 #include <functional>
 
 #include "modules/checkpoint/checkpoint_names.hpp"
@@ -140,6 +141,28 @@ TEST(Manifest, SizesThatCannotBeAreRefused) {
   expect_damaged(edited([](Json& json) { json["tensors"].push_back(json["tensors"][2]); }), "stands twice");
   expect_damaged(edited([](Json& json) { json.erase("training_state"); }), "\"training_state\" is missing");
   expect_damaged(edited([](Json& json) { json["step"] = "12"; }), "not an integer");
+}
+
+// A manifest of a few megabytes must not cost hours.
+TEST(Manifest, ManyBlocksBesideEachOtherAreComparedQuickly) {
+  constexpr std::int64_t columns = 30'000;
+  CheckpointManifest manifest = sample();
+  StoredTensor& tensor = manifest.tensors[1];
+  tensor.shape = {1, columns};
+  tensor.blocks.clear();
+  for (std::int32_t i = 0; i < columns; ++i) tensor.blocks.push_back({0, i, {{0, i}, {1, 1}}, 7});
+  const std::string text = manifest_text(manifest);
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(parse_manifest(text, "M").tensors[1].blocks.size(), static_cast<std::size_t>(columns));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+  tensor.blocks[17'000].place.offset = {0, 16'999};
+  expect_damaged(manifest_text(manifest), "1 elements at [0, 16999] are covered twice");
+}
+
+TEST(Manifest, NumbersThatNoJsonHoldsAreDamage) {
+  std::string text = edited([](Json& json) { json["loss"] = 0.5; });
+  text.replace(text.find("\"loss\":0.5"), 10, "\"loss\":1e400");
+  expect_damaged(reseal(text), "1e400");
 }
 
 TEST(Manifest, ChecksumIsThatOfTheXxhsumProgram) {

@@ -140,6 +140,18 @@ TEST_F(SampleCacheTest, OffsetsOutsideTheIdsAreRefusedByTheStructureCheck) {
   EXPECT_THAT(refusal(content), HasSubstr("sample 0 has ids"));
 }
 
+TEST_F(SampleCacheTest, AnIdAboveTheStatedLargestIsFoundByTheFullCheck) {
+  write();
+  constexpr std::size_t largest_id_at = 12;
+  std::string content = read_file(path);
+  std::int64_t word = 0;
+  std::memcpy(&word, content.data() + largest_id_at - 4, sizeof word);
+  const std::int64_t smaller =
+      (word & 0xffffffff) | (std::int64_t{1} << 32);  // the version stays, the largest id is 1
+  EXPECT_THAT(refusal(forged(content, largest_id_at - 4, smaller), CacheCheck::full),
+              HasSubstr("its header says 0 to 1"));
+}
+
 TEST_F(SampleCacheTest, ManySamplesPassThroughTheWriteBuffer) {
   samples = random_samples(3000, 400);
   write();
