@@ -4,13 +4,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <new>
 #include <optional>
 
 #include "modules/comm/agreement.hpp"
+#include "modules/comm/failure.hpp"
 #include "modules/comm/launcher.hpp"
-#include "modules/topology/node_layout.hpp"
+#include "modules/comm/same_texts.hpp"
 #include "modules/comm/signals.hpp"
+#include "modules/topology/node_layout.hpp"
 #include "src/base/log.hpp"
 #include "src/tensor/compute_session.hpp"
 
@@ -34,18 +35,19 @@ bool asks_for_help(int argc, char** argv) {
 
 // The error of the current exception, printed; its exit status.
 int report_current_exception() {
-  try {
-    throw;
-  } catch (const Error& error) {
-    log_error(error.what());
-    return static_cast<int>(error.code());
-  } catch (const std::bad_alloc&) {
-    log_error("out of memory: the system gave no more");
-    return static_cast<int>(ExitCode::out_of_memory);
-  } catch (const std::exception& error) {
-    log_error(error.what());
-    return static_cast<int>(ExitCode::internal);
-  }
+  const Failure failure = describe_failure(std::current_exception());
+  log_error(failure.message);
+  return static_cast<int>(failure.code);
+}
+
+// Ranks of two builds or with different options would compute different things, or wait for each other
+// forever.
+void require_equal_start(const Communicator& world, const OptionSet& set) {
+  std::vector<NamedText> texts =
+      together(world, "looking at the program", [] { return std::vector{program_text()}; });
+  for (const auto& [name, values] : set.resolved()) texts.push_back({name, values});
+  same_texts_everywhere(world, "the program or its options", texts,
+                        "Start all ranks by one command, from one build that every node has");
 }
 
 ExitCode parse_and_run(int argc, char** argv, OptionSet& set, const std::function<void()>& check,
@@ -65,6 +67,7 @@ ExitCode parse_and_run(int argc, char** argv, OptionSet& set, const std::functio
     failure = std::current_exception();
   }
   agree_on_failure(world, "reading the command line", failure);
+  require_equal_start(world, set);
   return program(session);
 }
 

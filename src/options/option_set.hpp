@@ -169,6 +169,8 @@ class OptionSet {
 
   // All saved options in the order of add().
   std::vector<OptionState> states() const;
+  // Every option, the transient ones too, as "--name" and its values in one text: what ranks compare.
+  std::vector<std::pair<std::string, std::string>> resolved() const;
   // The resolved values as an INI text that --config reads back to the same values.
   std::string write_config_ini() const;
   // Options that differ from an earlier run's config text and may not. `where` (its path) starts error

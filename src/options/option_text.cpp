@@ -65,6 +65,15 @@ std::vector<OptionState> OptionSet::states() const {
   return states;
 }
 
+std::vector<std::pair<std::string, std::string>> OptionSet::resolved() const {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const auto& spec : specs_) {
+    const std::vector<std::string> texts = spec->value->texts();
+    all.emplace_back("--" + spec->name, texts.empty() ? unset : join_texts(texts));
+  }
+  return all;
+}
+
 std::string OptionSet::write_config_ini() const {
   std::string text = fmt::format("# The resolved options of {}; usable with --config.\n", version());
   std::string group;
