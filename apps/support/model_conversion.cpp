@@ -91,11 +91,10 @@ void add_conversion_options(OptionSet& set, ConversionOptions& options) {
 
 ExitCode convert_model(const ConversionOptions& options) {
   const ModelSource source = open_model_or_checkpoint(options.from);
-  const ModelConfig config = ModelConfig::from_json(source.config_json, source.origin);
+  const ModelConfig config = checked_config(source);
   const ParameterList list = list_parameters(config);
   const WeightMap map(config, list,
                       source.canonical_names ? WeightNames::canonical : WeightNames::hugging_face);
-  map.check(*source.tensors, source.origin);
   if (!source.has_text)
     log_warning(fmt::format("{}: no tokenizer is carried over: {}", source.origin, source.no_text_reason));
   if (options.format == ModelFormat::hdf5) {

@@ -133,7 +133,7 @@ ExitCode generate_text(const TextGenerationOptions& options, std::ostream& out) 
   blas::set_threads(options.threads > 0 ? options.threads : static_cast<int>(available_cores().size()));
   const Communicator alone = Communicator::self("text_gen");
   ModelSource source = open_model_or_checkpoint(options.model);
-  const ModelConfig config = ModelConfig::from_json(source.config_json, source.origin);
+  const ModelConfig config = checked_config(source);
   const std::optional<TextSide> text = text_side(options, source);
   const std::vector<TokenId> prompt = prompt_ids_of(options, config, text);
   if (prompt.empty()) fail(ExitCode::usage, "the prompt has no token to start from");

@@ -35,6 +35,13 @@ struct Start {
   RunProgress progress;
 };
 
+// Where there is too little memory, there is on several ranks: one of them says so.
+std::unique_ptr<Trained> make_trained(const Communicator& world, ExecutionQueue& queue,
+                                      const ModelFiles& files, const TrainingOptions& options) {
+  return together(world, "taking memory for the model",
+                  [&] { return std::make_unique<Trained>(queue, files.config_json(), options.optimizer); });
+}
+
 ModelFiles files_of_checkpoint(const Communicator& world, const CheckpointReader& reader) {
   const std::string bundle = agree_on_text(world, "reading the checkpoint's text files", [&] {
     std::map<std::string, std::string> files;
@@ -52,7 +59,10 @@ Start start_from(const Communicator& world, ExecutionQueue& queue, const Trainin
   Start start;
   start.progress = RunProgress::from_json(reader.training_state(), reader.folder().string());
   start.files = files_of_checkpoint(world, reader);
-  start.trained = std::make_unique<Trained>(queue, start.files.config_json(), options.optimizer);
+  together(world, "looking at the checkpoint's model", [&] {
+    require_model_tensors(reader, ModelConfig::from_json(start.files.config_json(), "config.json"));
+  });
+  start.trained = make_trained(world, queue, start.files, options);
   load_training_tensors<float>(queue, world, reader, start.trained->model, start.trained->optimizer);
   start.trained->optimizer.set_applied_steps(start.progress.applied_steps);
   log_info(fmt::format("going on from {}: step {}, {} samples, {} tokens", reader.folder().string(),
@@ -65,7 +75,7 @@ Start start_afresh(const Communicator& world, ExecutionQueue& queue, const Train
   const OpenedModel opened = open_model_on_rank_0(world, options.model, options.random_start);
   Start start;
   start.files = opened.files;
-  start.trained = std::make_unique<Trained>(queue, start.files.config_json(), options.optimizer);
+  start.trained = make_trained(world, queue, start.files, options);
   start_weights(queue, world, opened, options.seed, start.trained->model);
   return start;
 }
@@ -216,7 +226,7 @@ ExitCode run_fine_tuning(Session& session, const OptionSet& set, const TrainingO
   const Mesh mesh(world, shape);
   const NodeLayout layout = find_node_layout(world, ComputeSession::device_name());
   const double peak_gflops = introduce_machine(session, options, shape, layout);
-  const RunFolder folder(world, set, options);
+  const RunFolder folder(world, set, options, session.job_token());
   session.start_watchdog(
       std::chrono::milliseconds(static_cast<std::int64_t>(options.hang_timeout.seconds * 1000)),
       options.run_dir, layout.host_of_each_rank());

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "modules/training/model_start.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "modules/checkpoint/model_folder.hpp"
@@ -12,6 +15,8 @@
 namespace charter {
 namespace {
 
+constexpr std::int64_t most_config_bytes = std::int64_t{16} << 20;
+
 void keep_text(const TextFiles& text, std::map<std::string, std::string>& files) {
   const auto keep = [&](const char* name, const std::string& content) {
     if (!content.empty()) files[name] = content;
@@ -21,7 +26,32 @@ void keep_text(const TextFiles& text, std::map<std::string, std::string>& files)
   keep("generation_config.json", text.generation_config_json);
 }
 
+// Nothing can be learnt from, or said by, a model that holds a NaN.
+void require_finite(std::span<const float> values, const std::string& origin, const std::string& name,
+                    std::int64_t first) {
+  const auto bad =
+      std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
+  if (bad == values.end()) return;
+  fail(ExitCode::bad_input,
+       fmt::format(
+           "{}: element {} of {} is {}: its weights are not finite numbers; take another checkpoint of "
+           "this model",
+           origin, first + (bad - values.begin()), name, *bad));
+}
+
 }  // namespace
+
+ModelConfig checked_config(const ModelSource& source) {
+  ModelConfig config = ModelConfig::from_json(source.config_json, source.origin);
+  if (config.layers > std::ssize(source.tensors->tensors())) {
+    fail(ExitCode::bad_input, fmt::format("{}: config.json asks for {} layers, the model holds {} tensors",
+                                          source.origin, config.layers, source.tensors->tensors().size()));
+  }
+  const ParameterList list = list_parameters(config);
+  WeightMap(config, list, source.canonical_names ? WeightNames::canonical : WeightNames::hugging_face)
+      .check(*source.tensors, source.origin);
+  return config;
+}
 
 TextFiles ModelFiles::text() const {
   const auto content = [&](const char* name) {
@@ -38,10 +68,12 @@ OpenedModel open_model_on_rank_0(const Communicator& world, const std::filesyste
   const std::string bundle = agree_on_text(world, "opening the model", [&] {
     std::map<std::string, std::string> files;
     if (random_start) {
-      files["config.json"] = read_file(path / "config.json");
+      files["config.json"] = read_file(path / "config.json", most_config_bytes);
+      ModelConfig::from_json(files["config.json"], (path / "config.json").string());
       keep_text(read_text_files(path), files);
     } else {
       opened.source = open_model_or_checkpoint(path);
+      checked_config(*opened.source);
       files["config.json"] = opened.source->config_json;
       if (!opened.source->has_text) {
         fail(ExitCode::missing_input, fmt::format("{}: has no tokenizer that can be used: {}", path.string(),
@@ -66,15 +98,15 @@ void start_weights(ExecutionQueue& queue, const Communicator& world, const Opene
     return;
   }
   std::optional<WeightMap> map;
-  together(world, "checking the model's tensors", [&] {
-    if (!opened.source) return;
+  if (opened.source) {
     map.emplace(model.config, model.list,
                 opened.source->canonical_names ? WeightNames::canonical : WeightNames::hugging_face);
-    map->check(*opened.source->tensors, opened.origin);
-  });
+  }
   fill_parameters<float>(queue, model.weights, [&](ParameterId id, std::int64_t first, std::span<float> out) {
     together(world, "reading the model", [&] {
-      if (map) map->read(*opened.source->tensors, id, first, out);
+      if (!map) return;
+      map->read(*opened.source->tensors, id, first, out);
+      require_finite(out, opened.origin, model.list.spec(id).name, first);
     });
     world.broadcast(out, 0);
   });

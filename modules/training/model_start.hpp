@@ -31,13 +31,18 @@ struct OpenedModel {
   std::string origin;
 };
 
-// Collective over `world`. With `random_start` only config.json and the tokenizer are read. Throws on all
-// ranks what rank 0 met.
+// Local. Throws bad_input, listing all that is missing, unexpected or mis-shaped, unless the model's tensors
+// are those its config.json asks for. To be called before anything of the sizes in config.json is allocated:
+// they are the file's claim. Returns the parsed configuration.
+ModelConfig checked_config(const ModelSource& source);
+
+// Collective over `world`. With `random_start` only config.json and the tokenizer are read. Otherwise the
+// tensors have been checked against config.json. Throws on all ranks what rank 0 met.
 OpenedModel open_model_on_rank_0(const Communicator& world, const std::filesystem::path& path,
                                  bool random_start);
 
-// Collective over `world`. Weights from the opened model, or by draw_initial with `seed` when it has no
-// source.
+// Collective over `world`. Weights from the opened model (checked_config has seen it), or by draw_initial
+// with `seed` when it has no source. Throws bad_input when a weight is not a finite number.
 void start_weights(ExecutionQueue& queue, const Communicator& world, const OpenedModel& opened,
                    std::uint64_t seed, ModelState<float>& model);
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "modules/comm/agreement.hpp"
+#include "modules/training/shared_folder.hpp"
 #include "src/base/file.hpp"
 #include "src/base/log.hpp"
 
@@ -61,7 +62,8 @@ void refuse_changed_settings(const OptionSet& set, const std::string& config, co
                                     "--run-dir, with --model naming this run or one of its checkpoints");
 }
 
-RunFolder::RunFolder(const Communicator& world, const OptionSet& set, const TrainingOptions& options) {
+RunFolder::RunFolder(const Communicator& world, const OptionSet& set, const TrainingOptions& options,
+                     const std::string& job_token) {
   const bool found = together(world, "opening the run folder", [&] {
     if (world.rank() != 0) return false;
     make_folder(options.run_dir);
@@ -75,12 +77,13 @@ RunFolder::RunFolder(const Communicator& world, const OptionSet& set, const Trai
                                                 "--resume auto or another --run-dir",
                                                 options.run_dir.string()));
     }
-    if (there && std::filesystem::exists(config))
+    if (there && path_exists(config))
       refuse_changed_settings(set, read_file(config), config.string());
     set_log_file(options.run_dir / "log.txt");
     write_file_atomically(config, set.write_config_ini());
     return there;
   });
+  require_shared_folder(world, options.run_dir, job_token);
   has_checkpoints_ = world.all_reduce_value<std::int32_t>(found ? 1 : 0, ReduceOp::max) != 0;
 }
 

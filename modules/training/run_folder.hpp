@@ -21,8 +21,10 @@ class RunFolder {
   // Collective over `world`. Makes the folder and its subfolders, takes the lock, opens log.txt, and writes
   // config.ini. When the folder already has a config.ini and checkpoints, every setting that may not change
   // must be as before. Throws on all ranks: configuration (locked; settings differ, both values named;
-  // --resume never with checkpoints there), cannot_write.
-  RunFolder(const Communicator& world, const OptionSet& set, const TrainingOptions& options);
+  // --resume never with checkpoints there; a rank does not see the folder), cannot_write. `job_token` is a
+  // text of this job only.
+  RunFolder(const Communicator& world, const OptionSet& set, const TrainingOptions& options,
+            const std::string& job_token);
 
   // Whether there is a checkpoint to go on from.
   bool has_checkpoints() const { return has_checkpoints_; }

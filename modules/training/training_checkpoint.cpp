@@ -29,6 +29,14 @@ std::vector<std::int64_t> extents_of(const Shape& shape) {
 
 }  // namespace
 
+void require_model_tensors(const CheckpointReader& reader, const ModelConfig& config) {
+  std::vector<ExpectedTensor> expected;
+  for (const ParameterSpec& spec : list_parameters(config).specs) {
+    expected.push_back({weights_group, spec.name, extents_of(spec.shape)});
+  }
+  reader.require_exactly(expected);
+}
+
 template <class T>
 std::vector<LocalBlock> owned_blocks(ExecutionQueue& queue, const ModelState<T>& model,
                                      const Optimizer<T>& optimizer, int rank, int size) {

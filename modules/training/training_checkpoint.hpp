@@ -18,6 +18,10 @@ template <class T>
 std::vector<LocalBlock> owned_blocks(ExecutionQueue& queue, const ModelState<T>& model,
                                      const Optimizer<T>& optimizer, int rank, int size);
 
+// Local. Throws bad_input unless the checkpoint's weights have the names and shapes of this model: to be
+// asked before anything of config.json's sizes is allocated.
+void require_model_tensors(const CheckpointReader& reader, const ModelConfig& config);
+
 // Collective over `world`. Fills weights and moments of every rank; every byte is read once and broadcast.
 // Throws bad_input when the checkpoint's tensors are not exactly this model's and optimizer's,
 // DamagedCheckpoint.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "modules/comm/agreement.hpp"
+#include "src/base/file.hpp"
 #include "src/base/log.hpp"
 #include "src/dataset/sample_cache_build.hpp"
 #include "src/text/chat_template.hpp"
@@ -40,7 +41,7 @@ SampleCache build_or_open(const TrainingOptions& options, const ModelConfig& con
   try {
     return open_or_build_sample_cache(cache, request, chat_template, tokenizer);
   } catch (const Error& error) {
-    if (stale == StaleCache::refuse || error.code() != ExitCode::bad_input || !std::filesystem::exists(cache))
+    if (stale == StaleCache::refuse || error.code() != ExitCode::bad_input || !path_exists(cache))
       throw;
     log_info(fmt::format("the token cache is made anew: {}", error.what()));
     std::filesystem::remove(cache);

@@ -10,6 +10,7 @@
 
 #include "src/base/checked_math.hpp"
 #include "src/base/error.hpp"
+#include "src/base/file.hpp"
 #include "src/dataset/record_reader.hpp"
 
 namespace charter {
@@ -136,7 +137,7 @@ DatasetStatistics build_sample_cache(const std::filesystem::path& cache, const S
 
 SampleCache open_or_build_sample_cache(const std::filesystem::path& cache, const SampleCacheRequest& request,
                                        const ChatTemplate& chat_template, const Tokenizer& tokenizer) {
-  if (!std::filesystem::exists(cache)) {
+  if (!path_exists(cache)) {
     build_sample_cache(cache, request, chat_template, tokenizer);
     return open_sample_cache(cache, CacheCheck::full);
   }
