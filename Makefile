@@ -8,7 +8,7 @@ CTEST ?=
 
 export CHARTER_BUILD := $(BUILD)
 .DEFAULT_GOAL := help
-.PHONY: help setup configure build test run smollm2 bench format format-check tidy clean
+.PHONY: help setup configure build test run smollm2 bench fuzz format format-check tidy clean
 
 help: ## show this list
 	@echo "make TARGET [PRESET=release|debug|asan|cuda] [JOBS=N] [CMAKE_ARGS=-D...] [CTEST=-R...]"
@@ -38,6 +38,10 @@ smollm2: build ## fetch SmolLM2-135M-Instruct and convert it
 
 bench: build ## run the benchmarks
 	@scripts/run_benchmarks.sh
+
+fuzz: ## search for faults of the readers; FUZZ_SECONDS=60 each, TARGET=gguf picks one
+	@scripts/setup.sh develop
+	@JOBS=$(JOBS) FUZZ_SECONDS=$(or $(FUZZ_SECONDS),60) scripts/fuzz.sh $(TARGET)
 
 format: ## let clang-format rewrite all C++ files
 	@scripts/setup.sh develop

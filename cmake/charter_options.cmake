@@ -4,6 +4,7 @@ option(CHARTER_BUILD_BENCH "Build the benchmarks" ON)
 option(CHARTER_WERROR "Warnings are errors" ON)
 option(CHARTER_NATIVE "Optimise for the CPU of the build machine (-march=native)" ON)
 option(CHARTER_SANITIZE "Address and undefined-behaviour sanitizers" OFF)
+option(CHARTER_FUZZ "The fuzz targets of tests/fuzz instead of the tests: clang with libFuzzer and both sanitizers" OFF)
 set(CHARTER_BLAS "onednn" CACHE STRING "Matrix products: onednn | cblas | cublas")
 set_property(CACHE CHARTER_BLAS PROPERTY STRINGS onednn cblas cublas)
 set(CHARTER_SHARED_DATA "${CMAKE_SOURCE_DIR}/../shared/data" CACHE PATH

@@ -18,6 +18,12 @@ if(CHARTER_SANITIZE)
   target_compile_options(charter_flags INTERFACE -fsanitize=address,undefined -fno-omit-frame-pointer -g1)
   target_link_options(charter_flags INTERFACE -fsanitize=address,undefined)
 endif()
+if(CHARTER_FUZZ)
+  # -O1: search speed against the minutes of a build. Every finding of the sanitizers ends the process.
+  target_compile_options(charter_flags INTERFACE -O1 -g1 -fsanitize=fuzzer-no-link,address,undefined
+                                                 -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(charter_flags INTERFACE -fsanitize=address,undefined)
+endif()
 set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG")
 target_include_directories(charter_flags INTERFACE ${CMAKE_SOURCE_DIR})
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 15)
