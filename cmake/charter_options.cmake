@@ -5,6 +5,7 @@ option(CHARTER_WERROR "Warnings are errors" ON)
 option(CHARTER_NATIVE "Optimise for the CPU of the build machine (-march=native)" ON)
 option(CHARTER_SANITIZE "Address and undefined-behaviour sanitizers" OFF)
 option(CHARTER_FUZZ "The fuzz targets of tests/fuzz instead of the tests: clang with libFuzzer and both sanitizers" OFF)
+set(CHARTER_TEST_TIME_SCALE 1 CACHE STRING "Time limits of the tests are multiplied by this whole number")
 set(CHARTER_BLAS "onednn" CACHE STRING "Matrix products: onednn | cblas | cublas")
 set_property(CACHE CHARTER_BLAS PROPERTY STRINGS onednn cblas cublas)
 set(CHARTER_SHARED_DATA "${CMAKE_SOURCE_DIR}/../shared/data" CACHE PATH

@@ -38,38 +38,47 @@ endfunction()
 # Tests are compiled more often than they are run: at -O3 they would cost a build a minute more.
 set(charter_test_optimisation $<$<CONFIG:Release>:-O1>)
 
-# charter_test(NAME SOURCES ... [DEVICE_SOURCES ...] LINKS ... [TIMEOUT s] [LABELS ...]): one process, GoogleTest.
+# What each test of CTest gets: one kind (scripts/print_budget.sh counts its seconds by it), a time limit, the launcher and
+# the sanitizers' settings. charter_test_settings(TEST KIND SECONDS [LABEL ...]); KIND: unit | ranks | faults | apps | fuzz.
+set(charter_test_environment "MPIEXEC=${MPIEXEC_EXECUTABLE}" "CHARTER_MPIEXEC_FLAGS=${CHARTER_MPIEXEC_FLAGS}")
+if(CHARTER_SANITIZE)
+  list(APPEND charter_test_environment "UBSAN_OPTIONS=print_stacktrace=1"
+       "LSAN_OPTIONS=print_suppressions=0:suppressions=${CMAKE_SOURCE_DIR}/tests/support/leaks_of_libraries.supp")
+endif()
+function(charter_test_settings test kind seconds)
+  math(EXPR limit "${seconds} * ${CHARTER_TEST_TIME_SCALE}")
+  set_tests_properties(${test} PROPERTIES TIMEOUT ${limit} LABELS "${kind};${ARGN}"
+                                          ENVIRONMENT "${charter_test_environment}")
+endfunction()
+
+# charter_test(NAME SOURCES ... [DEVICE_SOURCES ...] LINKS ... [KIND unit] [TIMEOUT 120] [PROCESSORS 1] [LABELS ...]):
+# one process, GoogleTest.
 function(charter_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEVICE_SOURCES;LINKS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "KIND;TIMEOUT;PROCESSORS" "SOURCES;DEVICE_SOURCES;LINKS;LABELS"
+                        KIND unit TIMEOUT 120 PROCESSORS 1 ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE charter_flags charter_test_main ${ARG_LINKS})
   if(ARG_DEVICE_SOURCES)
     charter_add_device_sources(${name} SOURCES ${ARG_DEVICE_SOURCES} LINKS charter_test_main ${ARG_LINKS})
   endif()
   target_compile_options(${name} PRIVATE ${charter_test_optimisation})
-  if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 120)
-  endif()
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "unit;${ARG_LABELS}"
+  charter_test_settings(${name} ${ARG_KIND} ${ARG_TIMEOUT} ${ARG_LABELS})
+  set_tests_properties(${name} PROPERTIES PROCESSORS ${ARG_PROCESSORS}
                                           SKIP_REGULAR_EXPRESSION "CHARTER_TEST_SKIPPED")
 endfunction()
 
 # charter_rank_test(NAME RANKS 1 2 4 SOURCES ... LINKS ...): the same binary on several MPI rank counts, one ctest
 # entry each (NAME.np2 ...). Ranks outnumber cores, so they must yield while they wait.
 function(charter_rank_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINKS;LABELS;RANKS" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINKS;LABELS;RANKS" TIMEOUT 120 ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE charter_flags charter_rank_test_main ${ARG_LINKS})
   target_compile_options(${name} PRIVATE ${charter_test_optimisation})
-  if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 120)
-  endif()
   foreach(ranks IN LISTS ARG_RANKS)
     add_test(NAME ${name}.np${ranks}
              COMMAND ${CMAKE_SOURCE_DIR}/scripts/mpirun.sh ${ranks} $<TARGET_FILE:${name}>)
-    set_tests_properties(${name}.np${ranks} PROPERTIES TIMEOUT ${ARG_TIMEOUT} PROCESSORS ${ranks}
-                         LABELS "ranks;np${ranks};${ARG_LABELS}"
-                         ENVIRONMENT "MPIEXEC=${MPIEXEC_EXECUTABLE};CHARTER_MPIEXEC_FLAGS=${CHARTER_MPIEXEC_FLAGS}")
+    charter_test_settings(${name}.np${ranks} ranks ${ARG_TIMEOUT} np${ranks} ${ARG_LABELS})
+    set_tests_properties(${name}.np${ranks} PROPERTIES PROCESSORS ${ranks})
   endforeach()
 endfunction()

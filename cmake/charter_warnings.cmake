@@ -15,7 +15,11 @@ if(CHARTER_NATIVE)
   target_compile_options(charter_flags INTERFACE -march=native)
 endif()
 if(CHARTER_SANITIZE)
-  target_compile_options(charter_flags INTERFACE -fsanitize=address,undefined -fno-omit-frame-pointer -g1)
+  # A finding ends the program. -O1 and short debug information: what the sanitizers add makes -O2 cost several times the
+  # time to compile. The assertions of the standard library see an index that ASan takes for a neighbour's memory.
+  target_compile_options(charter_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=undefined
+                                                 -fno-omit-frame-pointer -O1 -g1)
+  target_compile_definitions(charter_flags INTERFACE _GLIBCXX_ASSERTIONS)
   target_link_options(charter_flags INTERFACE -fsanitize=address,undefined)
 endif()
 if(CHARTER_FUZZ)

@@ -7,8 +7,6 @@
 #include <iterator>
 #include <numeric>
 
-#include <unistd.h>
-
 #include "modules/checkpoint/block_geometry.hpp"
 #include "modules/checkpoint/manifest_seal.hpp"
 
@@ -103,17 +101,6 @@ void expect_tensor(const CheckpointReader& reader, const Communicator& ranks, co
 }
 
 }  // namespace
-
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "charter-checkpoint-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
 
 std::vector<TestTensor> small_state() {
   std::vector<TestTensor> state;

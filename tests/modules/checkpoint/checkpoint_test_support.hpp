@@ -14,21 +14,9 @@
 #include "modules/checkpoint/checkpoint_store.hpp"
 #include "modules/comm/communicator.hpp"
 #include "src/base/error.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace charter::test {
-
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
 
 struct TestTensor {
   std::string group;
