@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <set>
 
 #include <fmt/format.h>
@@ -33,23 +35,42 @@ std::string host_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown-host";
 }
 
-// Every rank's list of cores, in rank order.
-std::vector<std::vector<int>> gather_cores(const Communicator& group) {
-  const std::vector<int> mine = available_cores();
+// Collective. Every rank's list, in rank order.
+template <CommElement T>
+std::vector<std::vector<T>> gather_lists(const Communicator& group, const std::vector<T>& mine) {
   const auto count = static_cast<std::int64_t>(mine.size());
   std::vector<std::int64_t> counts(static_cast<std::size_t>(group.size()));
   group.all_gather(std::span(&count, 1), counts);
-  std::int64_t total = 0;
-  for (const std::int64_t ranks_cores : counts) total += ranks_cores;
-  std::vector<int> all(static_cast<std::size_t>(total));
+  std::vector<T> all(
+      static_cast<std::size_t>(std::accumulate(counts.begin(), counts.end(), std::int64_t{0})));
   group.all_gather_v(mine, all, counts);
-  std::vector<std::vector<int>> cores;
+  std::vector<std::vector<T>> lists;
   auto next = all.begin();
-  for (const std::int64_t ranks_cores : counts) {
-    cores.emplace_back(next, next + ranks_cores);
-    next += ranks_cores;
+  for (const std::int64_t length : counts) {
+    lists.emplace_back(next, next + length);
+    next += length;
   }
-  return cores;
+  return lists;
+}
+
+// Collective. Every rank's quotas, in rank order.
+std::vector<std::vector<CpuQuota>> gather_quotas(const Communicator& group,
+                                                 const std::filesystem::path& system_root) {
+  std::vector<double> cores;
+  std::vector<std::uint64_t> groups;
+  for (const CpuQuota& quota : cpu_quotas(system_root)) {
+    cores.push_back(quota.cores);
+    groups.push_back(quota.group);
+  }
+  const auto cores_of_rank = gather_lists(group, cores);
+  const auto groups_of_rank = gather_lists(group, groups);
+  std::vector<std::vector<CpuQuota>> quotas(cores_of_rank.size());
+  for (std::size_t rank = 0; rank < quotas.size(); ++rank) {
+    for (std::size_t i = 0; i < cores_of_rank[rank].size(); ++i) {
+      quotas[rank].push_back({cores_of_rank[rank][i], groups_of_rank[rank][i]});
+    }
+  }
+  return quotas;
 }
 
 }  // namespace
@@ -85,15 +106,23 @@ std::string index_ranges(std::span<const int> ascending) {
   return text;
 }
 
-std::vector<int> threads_per_rank(std::span<const std::vector<int>> cores_of_rank) {
+std::vector<int> threads_per_rank(std::span<const std::vector<int>> cores_of_rank,
+                                  std::span<const std::vector<CpuQuota>> quotas_of_rank) {
   std::map<int, int> ranks_on_core;
   for (const std::vector<int>& cores : cores_of_rank) {
     for (const int core : cores) ++ranks_on_core[core];
   }
+  std::map<std::uint64_t, int> ranks_under_quota;
+  for (const std::vector<CpuQuota>& quotas : quotas_of_rank) {
+    for (const CpuQuota& quota : quotas) ++ranks_under_quota[quota.group];
+  }
   std::vector<int> threads;
-  for (const std::vector<int>& cores : cores_of_rank) {
+  for (std::size_t rank = 0; rank < cores_of_rank.size(); ++rank) {
     double share = 0.0;
-    for (const int core : cores) share += 1.0 / ranks_on_core[core];
+    for (const int core : cores_of_rank[rank]) share += 1.0 / ranks_on_core[core];
+    for (const CpuQuota& quota : quotas_of_rank[rank]) {
+      share = std::min(share, std::ceil(quota.cores) / ranks_under_quota[quota.group]);
+    }
     // Thirds do not add up to one exactly.
     threads.push_back(std::max(1, static_cast<int>(share + 1e-6)));
   }
@@ -110,7 +139,8 @@ std::vector<std::string> NodeLayout::host_of_each_rank() const {
   return all;
 }
 
-NodeLayout find_node_layout(const Communicator& world, const std::string& device) {
+NodeLayout find_node_layout(const Communicator& world, const std::string& device,
+                            const std::filesystem::path& system_root) {
   NodeLayout layout;
   const auto size = static_cast<std::size_t>(world.size());
   if (world.planned()) {
@@ -122,13 +152,14 @@ NodeLayout find_node_layout(const Communicator& world, const std::string& device
     return layout;
   }
   const Communicator node = world.split_shared_memory("node");
-  const std::vector<std::vector<int>> cores = gather_cores(node);
+  const std::vector<std::vector<int>> cores = gather_lists(node, available_cores());
+  const std::vector<int> threads = threads_per_rank(cores, gather_quotas(node, system_root));
   std::set<int> union_of_cores;
   for (const std::vector<int>& own : cores) union_of_cores.insert(own.begin(), own.end());
   const auto local_rank = static_cast<std::size_t>(node.rank());
   int leader = world.rank();
   node.broadcast(one(leader), 0);
-  const std::array<int, 4> mine = {leader, node.rank(), threads_per_rank(cores)[local_rank],
+  const std::array<int, 4> mine = {leader, node.rank(), threads[local_rank],
                                    static_cast<int>(union_of_cores.size())};
   std::vector<int> all(4 * size);
   world.all_gather(mine, all);

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which ranks share a node, what each is bound to, and how many threads it may use. Nodes are found by MPI's
-// shared-memory split, not by comparing host names; cores are those the process may run on
-// (sched_getaffinity), hardware threads of one core counted once.
+// Collective over `world`. Local for a planned or single-rank one. `device` names this rank's own;
+// `system_root`: as of cpu_quotas().
+NodeLayout find_node_layout(const Communicator& world, const std::string& device = {},
+                            const std::filesystem::path& system_root = "/");
 #pragma once
 
+#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "modules/comm/communicator.hpp"
+#include "modules/topology/cpu_quota.hpp"
 
 namespace charter {
 
 struct RankPlace {
   int node = 0;        // nodes are numbered by their lowest rank
   int local_rank = 0;  // place among the ranks of the node
-  int threads = 1;     // cores it may use / ranks on them, at least 1
+  int threads = 1;     // cores it may use / ranks on them, within its quota, at least 1
   std::string cores;   // "0-3"; empty in a plan
   std::string device;  // empty on a CPU
 };
@@ -31,8 +34,10 @@ struct NodeLayout {
   std::vector<std::string> host_of_each_rank() const;
 };
 
-// Collective over `world`. Local for a planned or single-rank one. `device` names this rank's own.
-NodeLayout find_node_layout(const Communicator& world, const std::string& device = {});
+// Collective over `world`. Local for a planned or single-rank one. `device` names this rank's own;
+// `system_root`: as of cpu_quotas().
+NodeLayout find_node_layout(const Communicator& world, const std::string& device = {},
+                            const std::filesystem::path& system_root = "/");
 
 // Local. Core numbers this process may run on, ascending.
 std::vector<int> available_cores();
@@ -41,7 +46,9 @@ std::vector<int> available_cores();
 std::string index_ranges(std::span<const int> ascending);
 
 // Threads of each rank of a node from the cores each may use: a core shared by n ranks counts 1/n; rounded
-// down, at least 1. Pure.
-std::vector<int> threads_per_rank(std::span<const std::vector<int>> cores_of_rank);
+// down, at least 1. Each quota of a rank, rounded up to whole cores and divided by the ranks under it, is a
+// limit of its own. Pure.
+std::vector<int> threads_per_rank(std::span<const std::vector<int>> cores_of_rank,
+                                  std::span<const std::vector<CpuQuota>> quotas_of_rank);
 
 }  // namespace charter
