@@ -47,6 +47,42 @@ TEST(CollectiveLog, AnOpenCallOutlivesTheRing) {
   EXPECT_NE(log.tail().front().sequence, 1);
 }
 
+TEST(CollectiveLog, TheEndOfACallThatHasLeftTheRingIsNotThatOfTheOneInItsPlace) {
+  CollectiveLog log;
+  const int group = log.register_communicator("data", "data.1@0", 2, 4);
+  const auto first = log.enter(call(group, 1));
+  for (int i = 2; i <= 4096; ++i) log.exit(log.enter(call(group, i)));
+  const auto in_its_place = log.enter(call(group, 4097));
+  log.exit(first);
+  EXPECT_EQ(log.tail().back().sequence, 4097);
+  EXPECT_EQ(log.tail().back().exit, LogEntry::Clock::time_point{}) << "still open";
+  log.exit(in_its_place);
+  EXPECT_NE(log.tail().back().exit, LogEntry::Clock::time_point{});
+}
+
+TEST(CollectiveLog, TheOldestOfSeveralWaitsCounts) {
+  CollectiveLog log;
+  const int group = log.register_communicator("data", "data.1@0", 2, 4);
+  const auto first = log.enter(call(group, 1));
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  log.enter(call(group, 2));
+  ASSERT_TRUE(log.oldest_wait());
+  EXPECT_EQ(log.oldest_wait()->sequence, 1);
+  log.exit(first);
+  ASSERT_TRUE(log.oldest_wait());
+  EXPECT_EQ(log.oldest_wait()->sequence, 2);
+}
+
+TEST(CollectiveLog, PointToPointDoesNotMoveTheNumberOfCollectives) {
+  CollectiveLog log;
+  const int group = log.register_communicator("data", "data.1@0", 2, 4);
+  log.exit(log.enter(call(group, 3)));
+  log.exit(log.enter(call(group, 40, Operation::send)));
+  log.exit(log.enter(call(group, 50, Operation::receive)));
+  const Json dump = parse_json(log.to_json({"token", 2, 4, "a test"}), "dump");
+  EXPECT_EQ(dump.at("communicators").at(0).at("last_sequence"), 3);
+}
+
 TEST(CollectiveLog, ARequestIsWaitedForOnlyFromItsWait) {
   CollectiveLog log;
   const int group = log.register_communicator("data", "data.1@0", 2, 4);

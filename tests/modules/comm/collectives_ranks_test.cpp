@@ -150,7 +150,11 @@ TEST_P(Collectives, SendAndReceiveInARing) {
   if (size() == 1) GTEST_SKIP() << "a ring needs two ranks";
   const int next = (rank() + 1) % size();
   const int previous = (rank() + size() - 1) % size();
-  const std::vector<int> sent(8, rank());
+  // Every element differs, so that a piece of a split message cannot stand for another.
+  std::vector<int> sent(8);
+  std::vector<int> expected(8);
+  std::iota(sent.begin(), sent.end(), 100 * rank());
+  std::iota(expected.begin(), expected.end(), 100 * previous);
   std::vector<int> received(8, -1);
   if (rank() % 2 == 0) {
     comm_.send(sent, next, 7);
@@ -159,7 +163,7 @@ TEST_P(Collectives, SendAndReceiveInARing) {
     comm_.receive(received, previous, 7);
     comm_.send(sent, next, 7);
   }
-  EXPECT_EQ(received, std::vector<int>(8, previous));
+  EXPECT_EQ(received, expected);
 }
 
 }  // namespace

@@ -68,13 +68,16 @@ TEST_P(Requests, SendAndReceiveCrossWithoutDeadlock) {
   if (comm_.size() == 1) GTEST_SKIP() << "needs two ranks";
   const int next = (comm_.rank() + 1) % comm_.size();
   const int previous = (comm_.rank() + comm_.size() - 1) % comm_.size();
-  const std::vector<double> sent(200'000 / 50, comm_.rank());
-  std::vector<double> received(sent.size(), -1.0);
+  std::vector<double> sent(4000);
+  std::vector<double> expected(4000);
+  std::iota(sent.begin(), sent.end(), 10'000.0 * comm_.rank());
+  std::iota(expected.begin(), expected.end(), 10'000.0 * previous);
+  std::vector<double> received(4000, -1.0);
   Request receiving = comm_.ireceive(received, previous, 3);
   Request sending = comm_.isend(sent, next, 3);
   receiving.wait_host();
   sending.wait_host();
-  EXPECT_EQ(received, std::vector<double>(sent.size(), previous));
+  EXPECT_EQ(received, expected);
 }
 
 TEST_P(Requests, OneThatDiesOrIsReplacedIsWaitedFor) {
