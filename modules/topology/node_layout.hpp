@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collective over `world`. Local for a planned or single-rank one. `device` names this rank's own;
-// `system_root`: as of cpu_quotas().
-NodeLayout find_node_layout(const Communicator& world, const std::string& device = {},
-                            const std::filesystem::path& system_root = "/");
+// Which ranks share a node, what each is bound to, and how many threads it may use. Nodes are found by MPI's
+// shared-memory split, not by comparing host names; cores are those the process may run on
+// (sched_getaffinity), hardware threads of one core counted once, and no more of them are used than the
+// control groups allow (cpu_quota.hpp).
 #pragma once
 
 #include <filesystem>

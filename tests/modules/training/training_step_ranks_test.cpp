@@ -6,31 +6,12 @@
 #include <gtest/gtest.h>
 
 #include "modules/training/step_executor.hpp"
+#include "tests/modules/training/ragged_samples.hpp"
 #include "tests/support/rank_test.hpp"
 #include "tests/support/tiny_models.hpp"
 
 namespace charter {
 namespace {
-
-constexpr std::int64_t max_length = 12;
-
-SampleStore ragged_samples(std::int64_t vocabulary) {
-  const RandomKey key = random_key(11, Purpose::testing);
-  std::vector<Sample> samples;
-  for (std::uint64_t i = 0; i < 11; ++i) {
-    Sample sample;
-    const std::uint64_t length = 2 + uniform_below(static_cast<std::uint64_t>(max_length), key, 0, i);
-    for (std::uint64_t t = 0; t < length; ++t) {
-      sample.ids.push_back(
-          static_cast<TokenId>(uniform_below(static_cast<std::uint64_t>(vocabulary), key, 1 + i, t)));
-      // A masked prompt in front; sample 4 has no target that counts at all.
-      sample.loss_mask.push_back(t > length / 3 && i != 4 ? 1 : 0);
-    }
-    sample.loss_mask[0] = 0;
-    samples.push_back(sample);
-  }
-  return SampleStore::of(samples);
-}
 
 struct Outcome {
   LossSums sums;
@@ -51,7 +32,7 @@ Outcome run_steps(const std::string& config, Arithmetic arithmetic, const Commun
   settings.epsilon = 1e-5;
   Optimizer<T> optimizer(queue, model.list, settings);
   StepExecutor<T> executor(queue, model, optimizer, data_axis, {512});
-  const SampleStore store = ragged_samples(model.config.vocabulary);
+  const SampleStore store = test::ragged_samples(model.config.vocabulary);
   const DataOrder order(store, DataSplit(store.size(), 0, 1), 1);
   Outcome outcome;
   std::int64_t cursor = 0;
@@ -61,7 +42,7 @@ Outcome run_steps(const std::string& config, Arithmetic arithmetic, const Commun
     StepPlanOptions plan;
     plan.dp = data_axis.size();
     plan.micro_batch = micro_batch;
-    plan.max_length = max_length + 1;
+    plan.max_length = test::longest_ragged_sample;
     plan.packing = packing;
     StepSettings step_settings;
     step_settings.learning_rate = 0.01;
@@ -139,11 +120,11 @@ TEST_P(TrainingStep, APlanPredictsThePoolsPeakExactly) {
           Communicator::self_planned(test::world().rank(), test::world().size(), "data");
       StepExecutor<float> executor(queue, model, optimizer,
                                    mode == MemoryPool::Mode::plan ? planned : test::world(), {});
-      const SampleStore store = ragged_samples(model.config.vocabulary);
+      const SampleStore store = test::ragged_samples(model.config.vocabulary);
       const DataOrder order(store, DataSplit(store.size(), 0, 1), 1);
       const GlobalBatch batch = order.batch(0, {7, BatchSize::Unit::sequences}, 1000);
-      const StepPlan plan =
-          plan_step(batch.input_tokens, batch.loss_tokens, {test::world().size(), 2, max_length + 1, true});
+      const StepPlan plan = plan_step(batch.input_tokens, batch.loss_tokens,
+                                      {test::world().size(), 2, test::longest_ragged_sample, true});
       executor.step(store, batch, plan, {});
       executor.evaluate(store, batch, plan);
       const auto at = static_cast<std::size_t>(mode == MemoryPool::Mode::run);
