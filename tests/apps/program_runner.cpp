@@ -47,7 +47,7 @@ pid_t start(const std::vector<std::string>& command, const std::filesystem::path
   ::_exit(127);
 }
 
-Finished wait_for(pid_t pid, const std::filesystem::path& output_file, int limit_s) {
+Finished wait_for_end(pid_t pid, const std::filesystem::path& output_file, int limit_s) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(limit_s);
   int status = 0;
   while (::waitpid(pid, &status, WNOHANG) == 0) {
@@ -82,7 +82,7 @@ TestFolder::~TestFolder() {
 Finished run_command(const std::vector<std::string>& command, int limit_s) {
   const TestFolder folder("output");
   const std::filesystem::path output = folder.path() / "output";
-  return wait_for(start(command, output), output, limit_s);
+  return wait_for_end(start(command, output), output, limit_s);
 }
 
 Finished run(int ranks, const std::string& program, const std::vector<std::string>& arguments, int limit_s) {
@@ -124,7 +124,7 @@ std::vector<pid_t> Running::ranks() const {
 }
 
 Finished Running::wait(int limit_s) {
-  const Finished finished = wait_for(pid_, output_file_, limit_s);
+  const Finished finished = wait_for_end(pid_, output_file_, limit_s);
   pid_ = -1;
   return finished;
 }
@@ -204,14 +204,22 @@ std::map<std::string, std::string> fingerprints(const std::filesystem::path& run
   return found;
 }
 
-bool wait_for_step(const std::filesystem::path& run_dir, std::int64_t step, int limit_s) {
+bool wait_for(const std::function<bool()>& condition, int limit_s) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(limit_s);
   while (std::chrono::steady_clock::now() < end) {
-    const auto lines = metrics(run_dir, "loss");
-    if (!lines.empty() && lines.rbegin()->first >= step) return true;
+    if (condition()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   return false;
+}
+
+bool wait_for_step(const std::filesystem::path& run_dir, std::int64_t step, int limit_s) {
+  return wait_for(
+      [&] {
+        const auto lines = metrics(run_dir, "loss");
+        return !lines.empty() && lines.rbegin()->first >= step;
+      },
+      limit_s);
 }
 
 }  // namespace charter::apps_test

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -73,6 +74,8 @@ void write_ragged_data(const std::filesystem::path& file, int count);
 std::map<std::int64_t, Json> metrics(const std::filesystem::path& run_dir, const std::string& key);
 // group/name -> fingerprint of the checkpoint of `step`.
 std::map<std::string, std::string> fingerprints(const std::filesystem::path& run_dir, std::int64_t step);
+// Waits until `condition` holds; false after `limit_s`.
+bool wait_for(const std::function<bool()>& condition, int limit_s = 60);
 // Waits until metrics.jsonl has a line of a step >= `step`; false after `limit_s`.
 bool wait_for_step(const std::filesystem::path& run_dir, std::int64_t step, int limit_s = 60);
 

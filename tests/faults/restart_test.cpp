@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <thread>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -154,6 +155,27 @@ TEST_F(Restart, UserSignal1SavesAndGoesOn) {
     checkpoints += entry.path().filename().string().starts_with("step-") ? 1 : 0;
   }
   EXPECT_EQ(checkpoints, 2U);
+}
+
+TEST_F(Restart, SignalQuitWritesTheCallsOfItsRankAndGoesOn) {
+  const auto endless =
+      arguments("run", {"--max-steps", "1000000", "--save-every", "0", "--hang-timeout", "20s"});
+  Running running(2, "sft_train", endless, folder_.path() / "out.txt");
+  ASSERT_TRUE(wait_for_step(path("run"), 3));
+  const auto ranks = running.ranks();
+  ASSERT_EQ(ranks.size(), 2U);
+  ::kill(ranks[1], SIGQUIT);
+  const auto dump = [&](int rank) { return folder_.path() / "run" / fmt::format("hang.{}.json", rank); };
+  ASSERT_TRUE(wait_for([&] { return std::filesystem::exists(dump(0)) || std::filesystem::exists(dump(1)); }));
+  const auto last_step = metrics(path("run"), "loss").rbegin()->first;
+  EXPECT_TRUE(wait_for_step(path("run"), last_step + 2)) << "the run went on";
+  EXPECT_NE(std::filesystem::exists(dump(0)), std::filesystem::exists(dump(1)))
+      << "the other rank got no signal";
+  ::kill(ranks[0], SIGUSR2);
+  const Finished stopped = running.wait();
+  EXPECT_EQ(stopped.exit_code, 75) << stopped.output;
+  EXPECT_THAT(stopped.output, HasSubstr("SIGQUIT"));
+  EXPECT_THAT(stopped.output, HasSubstr("memory of this rank"));
 }
 
 TEST_F(Restart, AStopFileStopsAndIsTakenAway) {

@@ -21,6 +21,7 @@ RunProgress in_the_middle() {
   progress.finished = true;
   progress.last_loss = 1.0 / 3.0;
   progress.best_eval_loss = 2.0 / 7.0;
+  progress.evaluation_pending = true;
   progress.data_fingerprint = "0123abcd";
   return progress;
 }
@@ -36,6 +37,7 @@ TEST(RunProgress, ComesBackFromItsText) {
   EXPECT_TRUE(after.finished);
   EXPECT_EQ(after.last_loss, 1.0 / 3.0);
   EXPECT_EQ(after.best_eval_loss, 2.0 / 7.0);
+  EXPECT_TRUE(after.evaluation_pending);
   EXPECT_EQ(after.data_fingerprint, "0123abcd");
 }
 

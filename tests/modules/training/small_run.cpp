@@ -20,6 +20,8 @@ TrainingData data_of(const SampleStore& store, std::int64_t held_out, const Trai
                     options.global_batch};
   data.end_cursor = std::numeric_limits<std::int64_t>::max();
   data.total_steps = *options.max_steps;
+  data.schedule = {options.schedule, options.learning_rate, options.warmup,
+                   data.total_steps, options.decay_steps,   options.minimum_rate_ratio};
   return data;
 }
 
@@ -64,7 +66,8 @@ ExitCode SmallRun::train() {
     optimizer_.set_applied_steps(progress_.applied_steps);
   });
   checkpoints_.begin_run(restarted);
-  TrainingLoop loop({options_, mesh_, queue_, model_, optimizer_, data_, files_, checkpoints_, 0.0, {}},
+  TrainingLoop loop({options_, mesh_, queue_, model_, optimizer_, data_, files_, settings_,
+                     checkpoints_, 0.0, {}},
                     progress_);
   try {
     const ExitCode code = loop.run();

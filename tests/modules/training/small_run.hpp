@@ -51,6 +51,7 @@ class SmallRun {
   Optimizer<float> optimizer_;
   TrainingData data_;
   ModelFiles files_;
+  std::string settings_;  // what a checkpoint carries of them; none here
   CheckpointStore checkpoints_;
   RunProgress progress_;
 };

@@ -22,7 +22,7 @@ using testing::ElementsAre;
 class StopFlags : public testing::Test {
  protected:
   StopFlags() {
-    install_signal_handlers();
+    hold_signals();
     take_signals();  // what an earlier test may have left
   }
   test::TemporaryFolder folder_;

@@ -256,7 +256,7 @@ TEST(TrainingLoop, TheStopFileEndsItAfterAStepWithACheckpoint) {
 
 TEST(TrainingLoop, ASignalToOneRankSavesOnAll) {
   const SharedFolder folder("loop");
-  install_signal_handlers();
+  hold_signals();
   SmallRun run(folder.path(), config(), ragged_samples(vocabulary), 0, small_options());
   if (world().rank() == world().size() - 1) ::raise(SIGUSR1);
   EXPECT_EQ(run.train(), ExitCode::done);
@@ -280,7 +280,7 @@ TEST(TrainingLoop, AStoppedRunGoesOnAsIfItHadNot) {
   const SharedFolder folder("loop-cut");
   {
     SmallRun first(folder.path(), config(), store, 5, options);
-    install_signal_handlers();
+    hold_signals();
     if (world().rank() == 0) ::raise(SIGUSR2);
     EXPECT_EQ(first.train(), ExitCode::requeue);
   }
