@@ -26,7 +26,6 @@ exclude_suspects() {
   local host before=("${excluded[@]}")
   if [[ -s "$run_dir/hang.suspects" ]]; then
     while read -r _ host; do exclude_host "$host"; done <"$run_dir/hang.suspects"
-    rm -f "$run_dir/hang.suspects"
   fi
   while read -r host; do
     [[ -n "$host" ]] && exclude_host "$host"

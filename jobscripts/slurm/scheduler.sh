@@ -44,7 +44,7 @@ scheduler_restarts() { echo "${SLURM_RESTART_COUNT:-0}"; }
 
 scheduler_again() {
   if [[ "$CHARTER_REQUEUE" != resubmit ]]; then
-    if scontrol requeue "$SLURM_JOB_ID"; then
+    if requeue; then
       say "requeued: job $SLURM_JOB_ID goes on later"
       return 1
     fi
@@ -61,6 +61,23 @@ scheduler_again() {
   fi
   return 1
 }
+
+# Granting it, Slurm ends the whole job with TERM: the commands must live to say that it was granted, and to keep the next start
+# away from suspected hosts, which can be said of a waiting job only.
+requeue() (
+  trap '' TERM
+  scontrol requeue "$SLURM_JOB_ID" || exit 1
+  ((${#suspects[@]} == 0)) && exit 0
+  unwanted=("${suspects[@]}")
+  excluded_before=$(scontrol -o show job "$SLURM_JOB_ID" | sed -n 's/.* ExcNodeList=\([^ ]*\).*/\1/p')
+  [[ -n "$excluded_before" && "$excluded_before" != "(null)" ]] && unwanted+=("$excluded_before")
+  for ((attempt = 0; attempt < 10; ++attempt)); do
+    scontrol update "JobId=$SLURM_JOB_ID" "ExcNodeList=$(join , "${unwanted[@]}")" && exit 0
+    sleep 1
+  done
+  say "Slurm would not exclude ${suspects[*]} from the next start"
+  exit 0
+)
 
 # The script as it was submitted (Slurm keeps a copy), to run once all jobs of this name have ended. What its #SBATCH lines
 # may not say because it stood on the command line is taken over from this job.

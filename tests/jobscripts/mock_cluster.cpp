@@ -20,9 +20,8 @@ folder=$(dirname "$(dirname "$0")")
 echo "$*" >>"$folder/calls.$name"
 count=$(grep -c '' "$folder/calls.$name")
 RUN=$folder/run
-await_usr2() {
-  code=$1
-  trap 'exit "$code"' USR2
+on_usr2() { trap "$1" USR2; }
+hold() {
   for ((i = 0; i < 200; ++i)); do sleep 0.05; done
   exit 99
 }

@@ -17,9 +17,9 @@ class MockCluster {
   // A folder with the mocks (srun, sbatch, ...), a mock sft_train, and a run folder's parent.
   MockCluster();
 
-  // What the calls of `command` do, one after another: lines of bash. `await_usr2 CODE` waits for USR2 (or
-  // fails with 99) and exits with CODE; $PPID is the job script; $RUN is its run folder. Calls beyond the
-  // plan do `ever_after`.
+  // What the calls of `command` do, one after another: lines of bash. `on_usr2 'exit 75'` says what USR2
+  // does, `hold` waits for it (and fails with 99); $PPID is the job script, $RUN its run folder. Calls beyond
+  // the plan do `ever_after`.
   void plan(const std::string& command, const std::vector<std::string>& calls,
             const std::string& ever_after = "exit 0");
 

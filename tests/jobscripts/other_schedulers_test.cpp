@@ -21,7 +21,7 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
-constexpr const char* wait_for_usr2 = "await_usr2 75";
+constexpr const char* stop_on_usr2 = "on_usr2 'exit 75'; ";
 
 class OtherSchedulers : public testing::Test {
  protected:
@@ -58,12 +58,13 @@ TEST_F(PbsJob, StartsARankOnEachPlaceOfTheNodeFile) {
 }
 
 TEST_F(PbsJob, TheScriptsOwnTimerAsksBeforeTheEndAndSubmitsAgain) {
-  set_walltime("00:00:04");
+  set_walltime("00:00:06");
   cluster_.set("CHARTER_STOP_MARGIN", "3");
-  cluster_.plan("mpirun", {wait_for_usr2});
+  cluster_.plan("mpirun", {std::string(stop_on_usr2) + "hold"});
   cluster_.plan("qsub", {}, "env | grep CHARTER_CHAIN >\"$folder/qsub.env\"");
   const Finished finished = run();
   EXPECT_EQ(finished.exit_code, 0) << finished.output;
+  EXPECT_THAT(finished.output, HasSubstr("ended with 75"));
   const auto calls = cluster_.calls("qsub");
   ASSERT_THAT(calls, SizeIs(1));
   EXPECT_THAT(calls.at(0), HasSubstr("-W depend=afterany:7.server -v "));
@@ -119,21 +120,22 @@ class LsfJob : public OtherSchedulers {
 };
 
 TEST_F(LsfJob, ExitCode75IsLeftToLsf) {
-  cluster_.plan("mpirun", {std::string("kill -USR2 $PPID; ") + wait_for_usr2});
+  cluster_.plan("mpirun", {std::string(stop_on_usr2) + "kill -USR2 $PPID; hold"});
   const Finished finished = run();
   EXPECT_EQ(finished.exit_code, 75) << finished.output;
+  EXPECT_THAT(finished.output, HasSubstr("ended with 75"));
   EXPECT_THAT(cluster_.calls("mpirun"), ElementsAre(HasSubstr("-n 4 --hostfile ")));
   EXPECT_THAT(cluster_.calls("bsub"), IsEmpty());
   EXPECT_THAT(cluster_.calls("brequeue"), IsEmpty());
 }
 
 TEST_F(LsfJob, ADeathWhileStoppingIsRequeuedAsAStop) {
-  cluster_.plan("mpirun", {"kill -USR2 $PPID; sleep 0.2; exit 137"});
+  cluster_.plan("mpirun", {"on_usr2 'exit 137'; kill -USR2 $PPID; hold"});
   EXPECT_EQ(run().exit_code, 75);
 }
 
 TEST_F(LsfJob, AKilledJobEndsWithACodeThatIsNotRequeued) {
-  cluster_.plan("mpirun", {std::string("kill -INT $PPID; ") + wait_for_usr2});
+  cluster_.plan("mpirun", {std::string(stop_on_usr2) + "kill -INT $PPID; hold"});
   EXPECT_EQ(run().exit_code, 143);
 }
 
@@ -207,9 +209,10 @@ TEST_F(FluxJob, StartsBoundRanksOnAllNodes) {
 }
 
 TEST_F(FluxJob, TheEarlySignalStopsAndTheParentGetsTheNextJob) {
-  plan_flux(std::string("run_ranks() { kill -USR2 $PPID; ") + wait_for_usr2 + "; }");
+  plan_flux(std::string("run_ranks() { ") + stop_on_usr2 + "kill -USR2 $PPID; hold; }");
   const Finished finished = run();
   EXPECT_EQ(finished.exit_code, 0) << finished.output;
+  EXPECT_THAT(finished.output, HasSubstr("ended with 75"));
   EXPECT_THAT(calls_with("--parent"), ElementsAre("--parent batch --dependency=afterany:f123 --nodes=2 " +
                                                   (cluster_.path() / "sft_train.flux").string()));
 }
@@ -250,6 +253,13 @@ TEST_F(LocalJob, GoesOnByItselfAfterAStop) {
   EXPECT_THAT(finished.output, HasSubstr("going on with start 3"));
 }
 
+TEST_F(LocalJob, GoesOnAfterAnEarlySignalToo) {
+  cluster_.plan("mpirun", {"", std::string(stop_on_usr2) + "kill -USR2 $PPID; hold"});
+  const Finished finished = run();
+  EXPECT_EQ(finished.exit_code, 0) << finished.output;
+  EXPECT_THAT(starts(), SizeIs(2));
+}
+
 TEST_F(LocalJob, EndsAfterAStopWhenItShallNotGoOn) {
   cluster_.set("CHARTER_REQUEUE", "never");
   cluster_.plan("mpirun", {"", "exit 75"});
@@ -258,9 +268,10 @@ TEST_F(LocalJob, EndsAfterAStopWhenItShallNotGoOn) {
 }
 
 TEST_F(LocalJob, InterruptSavesAndEnds) {
-  cluster_.plan("mpirun", {"", std::string("kill -INT $PPID; ") + wait_for_usr2});
+  cluster_.plan("mpirun", {"", std::string(stop_on_usr2) + "kill -INT $PPID; hold"});
   const Finished finished = run();
   EXPECT_EQ(finished.exit_code, 75) << finished.output;
+  EXPECT_THAT(finished.output, HasSubstr("ended with 75"));
   EXPECT_THAT(starts(), SizeIs(1));
 }
 

@@ -75,6 +75,12 @@ TEST_F(SlurmJob, AsksSlurmForItsEndWhereNoVariableTells) {
   EXPECT_THAT(cluster_.calls("srun"), ElementsAre(HasSubstr("--stop-before 3999999999")));
 }
 
+TEST_F(SlurmJob, AnEndThatNobodyKnowsIsNotInvented) {
+  cluster_.unset("SLURM_JOB_END_TIME");
+  EXPECT_EQ(run().exit_code, 0);
+  EXPECT_THAT(cluster_.calls("srun"), ElementsAre(Not(HasSubstr("--stop-before"))));
+}
+
 TEST_F(SlurmJob, AStopWithACheckpointRequeues) {
   cluster_.plan("srun", {"exit 75"});
   const Finished finished = run();
@@ -82,24 +88,37 @@ TEST_F(SlurmJob, AStopWithACheckpointRequeues) {
   EXPECT_THAT(cluster_.calls("srun"), SizeIs(1));
 }
 
+TEST_F(SlurmJob, AGrantedRequeueThatEndsAllProcessesOfTheJobIsNotTakenForARefusal) {
+  cluster_.plan("srun", {"exit 75"});
+  cluster_.plan("scontrol", {}, "[[ \"$1\" == requeue ]] && kill -TERM $PPID $$");
+  const Finished finished = run();
+  EXPECT_THAT(finished.output, HasSubstr("requeued: job 42"));
+  EXPECT_THAT(cluster_.calls("sbatch"), IsEmpty());
+}
+
 TEST_F(SlurmJob, TheEarlySignalReachesTheRanksAndTheJobIsRequeued) {
-  cluster_.plan("srun", {"kill -USR2 $PPID; await_usr2 75"});
+  cluster_.plan("srun", {"on_usr2 'exit 75'; kill -USR2 $PPID; hold"});
   const Finished finished = run();
   EXPECT_EQ(finished.exit_code, 75) << finished.output;
   EXPECT_TRUE(requeued());
+  EXPECT_THAT(finished.output, HasSubstr("ended with 75")) << "the script waited for the ranks";
 }
 
 TEST_F(SlurmJob, ASecondEarlySignalChangesNothing) {
-  cluster_.plan("srun", {"kill -USR2 $PPID; sleep 0.3; kill -USR2 $PPID; await_usr2 75"});
-  EXPECT_EQ(run().exit_code, 75);
+  cluster_.plan(
+      "srun", {"on_usr2 '(( ++got == 2 )) && exit 75'; kill -USR2 $PPID; sleep 0.3; kill -USR2 $PPID; hold"});
+  const Finished finished = run();
+  EXPECT_EQ(finished.exit_code, 75) << finished.output;
   EXPECT_TRUE(requeued());
+  EXPECT_THAT(finished.output, HasSubstr("ended with 75"));
 }
 
 TEST_F(SlurmJob, ACancelledJobSavesAndIsNotRequeued) {
-  cluster_.plan("srun", {"kill -TERM $PPID; await_usr2 75"});
+  cluster_.plan("srun", {"on_usr2 'exit 75'; kill -TERM $PPID; hold"});
   const Finished finished = run();
   EXPECT_EQ(finished.exit_code, 75) << finished.output;
   EXPECT_FALSE(requeued());
+  EXPECT_THAT(finished.output, HasSubstr("ended with 75"));
   EXPECT_THAT(finished.output, HasSubstr("ended from outside"));
   EXPECT_THAT(cluster_.calls("srun"), SizeIs(1));
 }
@@ -174,6 +193,20 @@ TEST_F(SlurmJob, AHangStartsAgainWithoutTheNamedNode) {
               ElementsAre(Not(HasSubstr("--exclude")), HasSubstr("--nodes=1 --ntasks=2 --exclude=node2 ")));
 }
 
+TEST_F(SlurmJob, TheNextJobDoesNotGetASuspectedNode) {
+  const std::string facts =
+      "[[ \"$1\" == show ]] && printf 'node1\nnode2\n'; [[ \"$*\" == *'show job'* ]] && echo 'x "
+      "ExcNodeList=node9 y'";
+  cluster_.plan("scontrol", {}, facts);
+  cluster_.plan("srun", {"echo '3 node2' >$RUN/hang.suspects; exit 79", "exit 75"});
+  run();
+  EXPECT_THAT(cluster_.calls("scontrol"), testing::Contains("update JobId=42 ExcNodeList=node2,node9"));
+  cluster_.set("CHARTER_REQUEUE", "resubmit");
+  cluster_.plan("srun", {"", "", "echo '3 node2' >$RUN/hang.suspects; exit 79", "exit 75"});
+  run();
+  EXPECT_THAT(cluster_.calls("sbatch"), ElementsAre(HasSubstr("--exclude=node2 ")));
+}
+
 TEST_F(SlurmJob, ANodeThatSlurmGaveUpIsLeftOutToo) {
   cluster_.plan("srun", {"exit 137"});
   cluster_.plan("sinfo", {}, "echo node1");
@@ -222,7 +255,7 @@ TEST_F(SlurmJob, AnUnfinishedCheckpointIsNoProgress) {
 }
 
 TEST_F(SlurmJob, RanksKilledWhileTheyWereToStopAreNotStartedAgain) {
-  cluster_.plan("srun", {"kill -USR2 $PPID; sleep 0.2; exit 137"});
+  cluster_.plan("srun", {"on_usr2 'exit 137'; kill -USR2 $PPID; hold"});
   run();
   EXPECT_THAT(cluster_.calls("srun"), SizeIs(1));
   EXPECT_TRUE(requeued());
