@@ -15,6 +15,7 @@ build_command() {
   # Outside a job (--print) the command is shown as for this host.
   ((${#hosts[@]} > 0)) || [[ "$launcher" == srun || "$launcher" == mpirun ]] || hosts=("$(hostname -s)")
   gpu_wrapper=()
+  export CHARTER_GPUS_PER_RANK # read by the wrapper
   ((CHARTER_GPUS_PER_RANK > 0)) && gpu_wrapper=("$charter_jobscripts/common/gpu_bind.sh")
   case $launcher in
     srun) launch_with_srun ;;
@@ -65,7 +66,7 @@ launch_with_mpirun() {
   local name
   # The other hosts get no variables but those named.
   for name in CHARTER_JOB_ID CHARTER_GPUS_PER_RANK PATH LD_LIBRARY_PATH OMP_NUM_THREADS; do
-    [[ -n "${!name:-}" ]] && command+=(-x "$name")
+    [[ -n "$(printenv "$name")" ]] && command+=(-x "$name")
   done
   # shellcheck disable=SC2206
   command+=($CHARTER_MPIEXEC_FLAGS "${gpu_wrapper[@]}")

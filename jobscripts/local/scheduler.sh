@@ -8,6 +8,8 @@ scheduler_cancelled_status=75
 scheduler_check() {
   [[ "$CHARTER_REQUEUE" != requeue && "$CHARTER_REQUEUE" != resubmit ]] ||
     refuse 78 "CHARTER_REQUEUE=$CHARTER_REQUEUE: there is no scheduler; it may be auto or never"
+  [[ "${CHARTER_LAUNCHER:-mpirun}" == mpirun ]] ||
+    refuse 78 "CHARTER_LAUNCHER=$CHARTER_LAUNCHER: here scripts/mpirun.sh starts the ranks; MPIEXEC names the mpirun or mpiexec it takes"
 }
 
 scheduler_job_id() { echo "local-$(hostname -s)-$$"; }

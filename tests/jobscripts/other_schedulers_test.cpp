@@ -97,6 +97,17 @@ TEST_F(PbsJob, OtherLaunchersGetTheirOwnOptions) {
   EXPECT_EQ(read_file(in_run_folder("hosts.txt")), "node1\nnode2\n");
 }
 
+TEST_F(PbsJob, GpusOfTheSitesFileReachTheRanks) {
+  write_file_atomically(cluster_.path() / "my.env",
+                        "CHARTER_GPUS_PER_RANK=2\nsource \"$CHARTER_HOME/jobscripts/site.env\"\n");
+  cluster_.set("CHARTER_SITE_ENV", (cluster_.path() / "my.env").string());
+  cluster_.plan("mpirun", {}, "echo \"gpus=$CHARTER_GPUS_PER_RANK.\"");
+  const Finished finished = run();
+  EXPECT_THAT(finished.output, HasSubstr("gpus=2."));
+  EXPECT_THAT(cluster_.calls("mpirun"),
+              ElementsAre(AllOf(HasSubstr("-x CHARTER_GPUS_PER_RANK "), HasSubstr("gpu_bind.sh "))));
+}
+
 TEST_F(PbsJob, WhatCannotBeHonouredIsRefused) {
   cluster_.set("CHARTER_REQUEUE", "requeue");
   EXPECT_EQ(run().exit_code, 78);
@@ -258,6 +269,11 @@ TEST_F(LocalJob, GoesOnAfterAnEarlySignalToo) {
   const Finished finished = run();
   EXPECT_EQ(finished.exit_code, 0) << finished.output;
   EXPECT_THAT(starts(), SizeIs(2));
+}
+
+TEST_F(LocalJob, AnotherLauncherIsRefused) {
+  cluster_.set("CHARTER_LAUNCHER", "hydra");
+  EXPECT_EQ(run().exit_code, 78);
 }
 
 TEST_F(LocalJob, EndsAfterAStopWhenItShallNotGoOn) {
