@@ -3,65 +3,22 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "modules/checkpoint/checkpoint_store.hpp"
 #include "modules/comm/agreement.hpp"
 #include "modules/topology/mesh.hpp"
+#include "modules/training/evaluator.hpp"
+#include "modules/training/memory_report.hpp"
 #include "modules/training/step_executor.hpp"
-#include "src/report/console_table.hpp"
+#include "src/base/scratch_folder.hpp"
 #include "src/report/format_units.hpp"
 
 namespace charter {
 namespace {
-
-// A folder for the token cache of a plan, which leaves nothing in the run folder. Removed at the end.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "charter-plan-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) {
-      fail(ExitCode::cannot_write, fmt::format("{}: cannot make a temporary folder; set TMPDIR", pattern));
-    }
-    path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
-std::string memory_table(const std::vector<PoolUse>& uses) {
-  ConsoleTable table(
-      {{"pool at its peak", Align::left}, {"smallest rank", Align::right}, {"largest rank", Align::right}});
-  const auto add = [&](const std::string& name, const auto& value) {
-    std::int64_t least = value(uses.front());
-    std::int64_t most = least;
-    for (const PoolUse& use : uses) {
-      least = std::min(least, value(use));
-      most = std::max(most, value(use));
-    }
-    if (most > 0) table.add_row({name, format_bytes(least), format_bytes(most)});
-  };
-  for (int category = 0; category < num_memory_categories; ++category) {
-    add(std::string(to_string(static_cast<MemoryCategory>(category))),
-        [category](const PoolUse& use) { return use.at_peak[static_cast<std::size_t>(category)]; });
-  }
-  add("total", [](const PoolUse& use) { return use.peak_bytes; });
-  add("held by the pool", [](const PoolUse& use) { return use.extent_bytes; });
-  return table.render();
-}
 
 std::string checkpoint_text(const TrainingOptions& options, const ParameterList& list) {
   const int copies = options.optimizer.kind == OptimizerKind::adamw ? 3 : 1;
@@ -89,12 +46,13 @@ PoolUse plan_pool(const TrainingOptions& options, const ModelConfig& config, con
   Optimizer<float> optimizer(queue, model.list, options.optimizer);
   const Communicator data_axis = Communicator::self_planned(rank, dp, "data");
   StepExecutor<float> executor(queue, model, optimizer, data_axis, {});
+  const Evaluator<float> evaluator(queue, model, data_axis);
   const auto evaluate = [&] {
     const std::int64_t held_out = data.split.validation_size();
     if (options.eval_every == 0 || held_out == 0) return;
     const GlobalBatch batch = data.order.validation_batch(
         0, options.eval_samples > 0 ? std::min(options.eval_samples, held_out) : held_out);
-    executor.evaluate(data.store, batch, plan_of(batch, options, dp));
+    evaluator.total(data.store, batch, plan_of(batch, options, dp));
   };
   evaluate();
   std::int64_t cursor = 0;
@@ -115,7 +73,7 @@ ExitCode plan_fine_tuning(const Communicator& world, const OptionSet& set, const
     const Communicator alone = Communicator::self("plan");
     const OpenedModel opened = open_model_on_rank_0(alone, options.model, options.random_start);
     const ModelConfig config = ModelConfig::from_json(opened.files.config_json(), "config.json");
-    const TemporaryFolder folder;
+    const ScratchFolder folder("plan");
     const TrainingData data = open_training_data(alone, options, config, opened.files,
                                                  folder.path() / "train.cache", StaleCache::refuse);
     std::vector<PoolUse> uses;
@@ -128,7 +86,7 @@ ExitCode plan_fine_tuning(const Communicator& world, const OptionSet& set, const
         "MPI's buffers: usually 0.1 to 0.3 GiB.\n{}",
         set.write_config_ini(), to_string(config.architecture),
         format_count(static_cast<double>(list.num_elements())), describe(data.statistics), data.total_steps,
-        dp, memory_table(uses), uses.front().peak_bytes, checkpoint_text(options, list));
+        dp, pool_table(uses), uses.front().peak_bytes, checkpoint_text(options, list));
     std::fputs(text.c_str(), stdout);
     std::fflush(stdout);
   });

@@ -225,13 +225,14 @@ ExitCode run_fine_tuning(Session& session, const OptionSet& set, const TrainingO
       together(world, "laying out the mesh", [&] { return MeshShape(degrees, world.size()); });
   const Mesh mesh(world, shape);
   const NodeLayout layout = find_node_layout(world, ComputeSession::device_name());
-  const double peak_gflops = introduce_machine(session, options, shape, layout);
+  const double measured = introduce_machine(session, shape, layout, options.threads);
   const RunFolder folder(world, set, options, session.job_token());
   session.start_watchdog(
       std::chrono::milliseconds(static_cast<std::int64_t>(options.hang_timeout.seconds * 1000)),
       options.run_dir, layout.host_of_each_rank());
   return train(session, set, options,
-               {mesh, folder.has_checkpoints(), peak_gflops, pool_limit(options, layout, world.rank())});
+               {mesh, folder.has_checkpoints(), options.peak_gflops > 0 ? options.peak_gflops : measured,
+                pool_limit(options.memory_limit, layout, world.rank())});
 }
 
 }  // namespace charter

@@ -45,10 +45,10 @@ void report_rates(const Communicator& world, const NodeLayout& layout, const bla
 
 }  // namespace
 
-double introduce_machine(const Session& session, const TrainingOptions& options, const MeshShape& shape,
-                         const NodeLayout& layout) {
+double introduce_machine(const Session& session, const MeshShape& shape, const NodeLayout& layout,
+                         int threads) {
   const int own = layout.places[static_cast<std::size_t>(session.world().rank())].threads;
-  blas::set_threads(options.threads > 0 ? options.threads : own);
+  blas::set_threads(threads > 0 ? threads : own);
   log_info(mesh_table(shape, layout));
   if (const std::string crowding = crowding_warning(layout); !crowding.empty()) log_warning(crowding);
   log_info(fmt::format("{}; {}; {}; {}; {} of matrix products in each rank", session.library(),
@@ -59,11 +59,11 @@ double introduce_machine(const Session& session, const TrainingOptions& options,
   ExecutionQueue queue(pool, Arithmetic::fast);
   const blas::RateCheck rate = blas::check_product_rate(queue);
   report_rates(session.world(), layout, rate);
-  return options.peak_gflops > 0 ? options.peak_gflops : rate.library_gflops;
+  return rate.library_gflops;
 }
 
-std::int64_t pool_limit(const TrainingOptions& options, const NodeLayout& layout, int rank) {
-  if (options.memory_limit.bytes > 0) return options.memory_limit.bytes;
+std::int64_t pool_limit(const ByteSize& memory_limit, const NodeLayout& layout, int rank) {
+  if (memory_limit.bytes > 0) return memory_limit.bytes;
   const int node = layout.places[static_cast<std::size_t>(rank)].node;
   return host_memory_limit() / layout.ranks_on_node[static_cast<std::size_t>(node)];
 }

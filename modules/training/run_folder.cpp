@@ -77,8 +77,7 @@ RunFolder::RunFolder(const Communicator& world, const OptionSet& set, const Trai
                                                 "--resume auto or another --run-dir",
                                                 options.run_dir.string()));
     }
-    if (there && path_exists(config))
-      refuse_changed_settings(set, read_file(config), config.string());
+    if (there && path_exists(config)) refuse_changed_settings(set, read_file(config), config.string());
     set_log_file(options.run_dir / "log.txt");
     write_file_atomically(config, set.write_config_ini());
     return there;

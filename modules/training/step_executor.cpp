@@ -4,12 +4,10 @@
 #include <chrono>
 #include <cmath>
 #include <map>
-#include <numeric>
 
 #include "modules/pipeline_parallel/schedule.hpp"
 #include "modules/training/batch_loader.hpp"
 #include "modules/training/gradient_norm.hpp"
-#include "src/kernels/reduce.hpp"
 #include "src/optim/clipping.hpp"
 
 namespace charter {
@@ -31,13 +29,6 @@ class ScopedTimer {
 };
 
 }  // namespace
-
-double LossSums::mean_loss(std::int64_t loss_tokens) const {
-  if (nonfinite > 0) return std::nan("");
-  return loss_tokens == 0
-             ? 0.0
-             : kernels::loss_from_fixed_point(loss_fixed_point) / static_cast<double>(loss_tokens);
-}
 
 template <class T>
 struct StepExecutor<T>::Running {
@@ -124,7 +115,8 @@ void StepExecutor<T>::backward(std::int64_t micro_batch, Running& running) {
   const TokenLosses<T> losses = make_token_losses<T>(*queue_, batch.tokens);
   reducer_->begin_micro_batch(batch);
   model_->stage.backward(*queue_, model_->weights, batch, {}, here->second.saved, &losses, *reducer_);
-  add_losses(losses, running.result.sums);
+  const LeafRange all_rows{0, batch.tokens};
+  running.result.sums += sum_token_losses(*queue_, losses, {&all_rows, 1}).front();
   running.in_flight.erase(here);
 }
 
@@ -143,41 +135,12 @@ void StepExecutor<T>::update(Running& running) {
 }
 
 template <class T>
-void StepExecutor<T>::add_losses(const TokenLosses<T>& losses, LossSums& sums) {
-  const auto sum =
-      make_buffer<std::int64_t>(*queue_, MemoryCategory::workspace, {2}, "StepExecutor::loss_sum");
-  kernels::sum_losses<T>(*queue_, losses.losses.tensor(), sum.tensor(), kernels::Store::replace);
-  std::vector<std::int64_t> host_sum(2);
-  std::vector<std::int32_t> correct(static_cast<std::size_t>(losses.correct.size()));
-  copy_to_host<std::int64_t>(*queue_, host_sum, sum.tensor());
-  copy_to_host<std::int32_t>(*queue_, correct, losses.correct.tensor());
-  queue_->wait_host();
-  sums.loss_fixed_point += host_sum[0];
-  sums.nonfinite += host_sum[1];
-  sums.correct += std::accumulate(correct.begin(), correct.end(), std::int64_t{0});
-}
-
-template <class T>
 void StepExecutor<T>::sum_over_ranks(LossSums& sums, std::vector<std::int64_t>& flags) {
   std::vector<std::int64_t> values{sums.loss_fixed_point, sums.nonfinite, sums.correct};
   values.insert(values.end(), flags.begin(), flags.end());
   data_axis_->all_reduce(values, ReduceOp::sum);
   sums = {values[0], values[1], values[2]};
   flags.assign(values.begin() + 3, values.end());
-}
-
-template <class T>
-LossSums StepExecutor<T>::evaluate(const SampleStore& store, const GlobalBatch& batch, const StepPlan& plan) {
-  LossSums sums;
-  for (const MicroBatchPlan& one : plan.micro_batches[static_cast<std::size_t>(data_axis_->rank())]) {
-    const MicroBatch micro_batch = load_micro_batch(*queue_, store, batch, one);
-    const TokenLosses<T> losses = make_token_losses<T>(*queue_, micro_batch.tokens);
-    model_->stage.evaluate(*queue_, model_->weights, micro_batch, losses);
-    add_losses(losses, sums);
-  }
-  std::vector<std::int64_t> no_flags;
-  sum_over_ranks(sums, no_flags);
-  return sums;
 }
 
 template class StepExecutor<float>;

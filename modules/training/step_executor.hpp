@@ -9,21 +9,13 @@
 
 #include "modules/data_parallel/gradient_reducer.hpp"
 #include "modules/pipeline_parallel/action.hpp"
+#include "modules/training/loss_sums.hpp"
 #include "modules/training/optimizer.hpp"
 #include "src/dataset/data_order.hpp"
 #include "src/dataset/step_plan.hpp"
 #include "src/model/model_state.hpp"
 
 namespace charter {
-
-// Sums over the global batch: exact integers, so equal on every mesh that computes equal token losses.
-struct LossSums {
-  std::int64_t loss_fixed_point = 0;  // kernels/reduce.hpp
-  std::int64_t nonfinite = 0;         // tokens whose loss is NaN, infinite or absurd
-  std::int64_t correct = 0;           // targets that were the most likely token
-
-  double mean_loss(std::int64_t loss_tokens) const;
-};
 
 // Seconds of this rank, by phase.
 struct StepTimes {
@@ -58,8 +50,6 @@ class StepExecutor {
   // Collective over the data axis. One step over `batch` as `plan` cuts it.
   StepResult step(const SampleStore& store, const GlobalBatch& batch, const StepPlan& plan,
                   const StepSettings& settings);
-  // Collective over the data axis. Losses of `batch` without training.
-  LossSums evaluate(const SampleStore& store, const GlobalBatch& batch, const StepPlan& plan);
 
   // The summed gradients of the last step, not yet divided.
   const ParameterStore<T>& gradients() const { return reducer_->gradients(); }
@@ -70,7 +60,6 @@ class StepExecutor {
   void forward(std::int64_t micro_batch, Running& running);
   void backward(std::int64_t micro_batch, Running& running);
   void update(Running& running);
-  void add_losses(const TokenLosses<T>& losses, LossSums& sums);
   void sum_over_ranks(LossSums& sums, std::vector<std::int64_t>& flags);
 
   ExecutionQueue* queue_;

@@ -8,17 +8,15 @@
 #include "modules/comm/agreement.hpp"
 #include "src/base/file.hpp"
 #include "src/base/log.hpp"
-#include "src/dataset/sample_cache_build.hpp"
-#include "src/text/chat_template.hpp"
 
 namespace charter {
 namespace {
 
-void check_fit(const TrainingOptions& options, const ModelConfig& config, const Tokenizer& tokenizer) {
-  if (options.max_length > config.max_positions) {
+void check_fit(std::int64_t max_length, const ModelConfig& config, const Tokenizer& tokenizer) {
+  if (max_length > config.max_positions) {
     fail(ExitCode::configuration,
-         fmt::format("--max-length {} is more than the model's {} positions; choose at most that",
-                     options.max_length, config.max_positions));
+         fmt::format("--max-length {} is more than the model's {} positions; choose at most that", max_length,
+                     config.max_positions));
   }
   if (tokenizer.vocabulary_size() > config.vocabulary) {
     fail(ExitCode::bad_input,
@@ -27,26 +25,22 @@ void check_fit(const TrainingOptions& options, const ModelConfig& config, const 
   }
 }
 
-SampleCache build_or_open(const TrainingOptions& options, const ModelConfig& config, const ModelFiles& files,
+void check_ids(const SampleCache& cache, const ModelConfig& config) {
+  if (cache.largest_id < config.vocabulary) return;
+  fail(ExitCode::bad_input, fmt::format("the data has token {}, the model's vocabulary ends at {}",
+                                        cache.largest_id, config.vocabulary - 1));
+}
+
+SampleCache open_or_build(const SampleCacheRequest& request, const ModelText& text,
                           const std::filesystem::path& cache, StaleCache stale) {
-  const Tokenizer tokenizer = Tokenizer::from_json(files.text().tokenizer_json, "tokenizer.json");
-  check_fit(options, config, tokenizer);
-  const TextSettings settings = text_settings_of(files.text(), files.config_json(), tokenizer);
-  const ChatTemplate chat_template = ChatTemplate::choose(options.chat_template, settings, tokenizer);
-  SampleCacheRequest request;
-  request.files = options.data;
-  request.options = {options.max_length, options.loss_on, options.long_policy};
-  request.skip_bad = options.skip_bad_lines;
-  request.progress = [](const DatasetStatistics& so_far) { log_info("tokenising: " + describe(so_far)); };
   try {
-    return open_or_build_sample_cache(cache, request, chat_template, tokenizer);
+    return open_or_build_sample_cache(cache, request, text.chat_template, text.tokenizer);
   } catch (const Error& error) {
-    if (stale == StaleCache::refuse || error.code() != ExitCode::bad_input || !path_exists(cache))
-      throw;
+    if (stale == StaleCache::refuse || error.code() != ExitCode::bad_input || !path_exists(cache)) throw;
     log_info(fmt::format("the token cache is made anew: {}", error.what()));
     std::filesystem::remove(cache);
   }
-  return open_or_build_sample_cache(cache, request, chat_template, tokenizer);
+  return open_or_build_sample_cache(cache, request, text.chat_template, text.tokenizer);
 }
 
 // Walks the batches once: with token-sized batches the number of steps depends on every length.
@@ -59,26 +53,36 @@ std::int64_t count_steps(const DataOrder& order, const BatchSize& size, std::int
 
 }  // namespace
 
+SampleCache tokenise(SampleCacheRequest request, const ModelConfig& config, const ModelText& text,
+                     const std::filesystem::path& cache, StaleCache stale) {
+  check_fit(request.options.max_length, config, text.tokenizer);
+  request.progress = [](const DatasetStatistics& so_far) { log_info("tokenising: " + describe(so_far)); };
+  SampleCache opened = open_or_build(request, text, cache, stale);
+  check_ids(opened, config);
+  return opened;
+}
+
 TrainingData open_training_data(const Communicator& world, const TrainingOptions& options,
                                 const ModelConfig& config, const ModelFiles& files,
                                 const std::filesystem::path& cache, StaleCache stale) {
   // Tokenising may take long while the others wait: no deadline of this phase but a generous one.
   const ScopedPhase phase(world.log(), "preparing the data", std::chrono::hours(24));
-  const auto open = [&](bool builds) {
-    SampleCache opened = builds ? build_or_open(options, config, files, cache, stale)
-                                : open_sample_cache(cache, CacheCheck::structure);
-    if (opened.largest_id >= config.vocabulary) {
-      fail(ExitCode::bad_input, fmt::format("the data has token {}, the model's vocabulary ends at {}",
-                                            opened.largest_id, config.vocabulary - 1));
-    }
-    return opened;
-  };
   std::optional<SampleCache> opened;
   together(world, "preparing the data", [&] {
-    if (world.rank() == 0) opened.emplace(open(true));
+    if (world.rank() != 0) return;
+    const ModelText text =
+        model_text_of(files.text(), files.config_json(), options.chat_template, "tokenizer.json");
+    SampleCacheRequest request;
+    request.files = options.data;
+    request.options = {options.max_length, options.loss_on, options.long_policy};
+    request.skip_bad = options.skip_bad_lines;
+    opened.emplace(tokenise(std::move(request), config, text, cache, stale));
   });
   TrainingData shared = together(world, "opening the data", [&] {
-    if (!opened) opened.emplace(open(false));
+    if (!opened) {
+      opened.emplace(open_sample_cache(cache, CacheCheck::structure));
+      check_ids(*opened, config);
+    }
     const SampleStore& store = opened->store;
     const std::int64_t held_out =
         options.validation_fraction > 0 ? validation_count(store.size(), options.validation_fraction) : 0;

@@ -9,7 +9,9 @@
 #include "modules/training/training_options.hpp"
 #include "src/dataset/data_order.hpp"
 #include "src/dataset/dataset_statistics.hpp"
+#include "src/dataset/sample_cache_build.hpp"
 #include "src/dataset/step_plan.hpp"
+#include "src/text/model_text.hpp"
 
 namespace charter {
 
@@ -38,6 +40,12 @@ enum class StaleCache : std::uint8_t { refuse, rebuild };
 TrainingData open_training_data(const Communicator& world, const TrainingOptions& options,
                                 const ModelConfig& config, const ModelFiles& files,
                                 const std::filesystem::path& cache, StaleCache stale);
+
+// Local. The samples of a request in a cache that belongs to the model; made when there is none at `cache`.
+// Says how far it is. Throws bad_input, missing_input, cannot_write, configuration (--max-length beyond the
+// model's positions).
+SampleCache tokenise(SampleCacheRequest request, const ModelConfig& config, const ModelText& text,
+                     const std::filesystem::path& cache, StaleCache stale);
 
 // The plan of a batch for `dp` ranks.
 StepPlan plan_of(const GlobalBatch& batch, const TrainingOptions& options, int dp);

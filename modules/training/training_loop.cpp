@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "modules/comm/agreement.hpp"
+#include "modules/training/memory_report.hpp"
 #include "modules/training/training_checkpoint.hpp"
 #include "src/base/log.hpp"
 #include "src/report/format_units.hpp"
@@ -50,6 +51,7 @@ TrainingLoop::TrainingLoop(const TrainingParts& parts, const RunProgress& progre
     : parts_(parts),
       progress_(progress),
       executor_(parts.queue, parts.model, parts.optimizer, parts.mesh.data_context(), {}),
+      evaluator_(parts.queue, parts.model, parts.mesh.data_context()),
       stop_(parts.options.run_dir,
             parts.options.stop_before ? std::optional(parts.options.stop_before->epoch_s) : std::nullopt,
             parts.mesh.rank() == 0),
@@ -225,7 +227,7 @@ std::optional<double> TrainingLoop::evaluate() {
   const GlobalBatch batch =
       data.order.validation_batch(0, wanted > 0 ? std::min(wanted, held_out) : held_out);
   const StepPlan plan = plan_of(batch, parts_.options, parts_.mesh.data_context().size());
-  const LossSums sums = executor_.evaluate(data.store, batch, plan);
+  const LossSums sums = evaluator_.total(data.store, batch, plan);
   const double loss = sums.mean_loss(plan.loss_tokens);
   last_eval_s_ = now_s() - start;
   if (is_reporter_) {
@@ -293,14 +295,7 @@ void TrainingLoop::mark_if_best(std::optional<double> eval_loss) {
 }
 
 void TrainingLoop::report_memory() const {
-  const PoolUse& use = parts_.queue.pool().use(Space::device);
-  const ProcessMemory now = process_memory();
-  const std::int64_t external = external_bytes(parts_.memory_at_start, now);
-  log_info(fmt::format(
-      "{}\nmemory of this rank: pool peak {} (held {}), outside the pool {}, process peak {} without file "
-      "mappings",
-      parts_.queue.pool().report(), format_bytes(use.peak_bytes), format_bytes(use.extent_bytes),
-      format_bytes(external), format_bytes(now.peak_resident - now.file_mapped)));
+  log_info(describe_memory(parts_.queue.pool(), parts_.memory_at_start));
 }
 
 }  // namespace charter

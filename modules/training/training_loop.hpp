@@ -5,6 +5,7 @@
 
 #include "modules/checkpoint/checkpoint_store.hpp"
 #include "modules/topology/mesh_communicators.hpp"
+#include "modules/training/evaluator.hpp"
 #include "modules/training/run_progress.hpp"
 #include "modules/training/step_executor.hpp"
 #include "modules/training/stop_control.hpp"
@@ -56,6 +57,7 @@ class TrainingLoop {
   TrainingParts parts_;
   RunProgress progress_;
   StepExecutor<float> executor_;
+  Evaluator<float> evaluator_;
   StopControl stop_;
   bool is_reporter_;  // rank 0
   std::optional<MetricsWriter> metrics_;

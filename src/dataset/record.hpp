@@ -2,6 +2,7 @@
 // One record of a data set in the form every program works with, whatever shape its file had.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +15,7 @@ namespace charter {
 enum class RecordUse : std::uint8_t {
   supervised,  // messages | prompt + completion | instruction (+ input) + output | text, the first that fits
   preference,  // prompt + chosen + rejected | instruction (+ input) + chosen + rejected | chosen + rejected
-  prompts,     // prompt | instruction (+ input) | messages without the answers at their end
+  prompts,     // prompt | instruction (+ input) | messages without the answers at their end | text
 };
 
 enum class RecordShape : std::uint8_t {
@@ -30,6 +31,7 @@ enum class RecordShape : std::uint8_t {
 struct Record {
   RecordShape shape = RecordShape::text;
   std::string where;                // file:line, or file: element i; starts messages about this record
+  std::int64_t line = 0;            // of its file, from 1: where the record starts
   std::string text;                 // shape text only
   std::vector<Message> prompt;      // empty for text and messages
   std::vector<Message> completion;  // what is learnt; for shape messages the whole conversation

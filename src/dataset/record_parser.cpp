@@ -109,6 +109,8 @@ bool parse_prompt(const RecordFields& fields, Record& record) {
     record.prompt = fields.messages("messages");
     while (!record.prompt.empty() && record.prompt.back().role == Role::assistant) record.prompt.pop_back();
     if (record.prompt.empty()) fields.refuse("\"messages\" holds no message to answer");
+  } else if (fields.has({"text"})) {
+    record.prompt = {{Role::user, fields.text("text")}};
   } else {
     return false;
   }
@@ -123,7 +125,7 @@ std::string_view expected_shapes(RecordUse use) {
       return R"({"prompt", "chosen", "rejected"} (+ "chosen_probability"), {"instruction", "chosen", "rejected"} or )"
              R"({"chosen", "rejected"})";
     case RecordUse::prompts:
-      return R"({"prompt"}, {"instruction"} (+ "input") or {"messages"})";
+      return R"({"prompt"}, {"instruction"} (+ "input"), {"messages"} or {"text"})";
   }
   return "";
 }

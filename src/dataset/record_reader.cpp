@@ -13,6 +13,16 @@
 namespace charter {
 namespace {
 
+bool is_plain(RecordFileKind kind) {
+  return kind == RecordFileKind::plain_text || kind == RecordFileKind::plain_lines;
+}
+
+void check_length(const RawRecord& raw) {
+  if (!raw.too_long) return;
+  fail(ExitCode::bad_input,
+       fmt::format("{}: the line has more than {} bytes", raw.where, RecordSplitter::json_limit_bytes));
+}
+
 void check_utf8(const RawRecord& raw) {
   const std::size_t valid = valid_utf8_prefix(raw.text);
   if (valid == raw.text.size()) return;
@@ -33,12 +43,14 @@ std::string hint(const RawRecord& raw, RecordFileKind kind) {
 }  // namespace
 
 RecordReader::RecordReader(const std::filesystem::path& path, const RecordReaderOptions& options)
-    : path_(path.string()), options_(options), splitter_(path) {}
+    : path_(path.string()),
+      options_(options),
+      splitter_(path, options.use == RecordUse::prompts ? PlainText::lines : PlainText::document) {}
 
 std::optional<Record> RecordReader::next() {
   while (auto raw = splitter_.next()) {
     try {
-      Record record = splitter_.kind() == RecordFileKind::plain_text ? parse_plain_text(*raw) : parse(*raw);
+      Record record = is_plain(splitter_.kind()) ? parse_plain_text(*raw) : parse(*raw);
       ++records_;
       return record;
     } catch (const Error& error) {
@@ -51,17 +63,14 @@ std::optional<Record> RecordReader::next() {
   if (records_ == 0) {
     fail(ExitCode::bad_input,
          fmt::format("{}: holds no usable record ({} passed over); expected JSONL, a JSON array or "
-                     "a .txt document",
+                     "a .txt file",
                      path_, bad_records_));
   }
   return std::nullopt;
 }
 
 Record RecordReader::parse(RawRecord& raw) {
-  if (raw.too_long) {
-    fail(ExitCode::bad_input,
-         fmt::format("{}: the line has more than {} bytes", raw.where, RecordSplitter::json_limit_bytes));
-  }
+  check_length(raw);
   check_utf8(raw);
   replaced_surrogates_ += replace_lone_surrogates(raw.text);
   Json value;
@@ -71,19 +80,29 @@ Record RecordReader::parse(RawRecord& raw) {
     fail(ExitCode::bad_input, fmt::format("{}{} (the record starts at byte {} of the file)", error.what(),
                                           hint(raw, splitter_.kind()), raw.byte_offset));
   }
-  return parse_record(value, options_.use, raw.where);
+  Record record = parse_record(value, options_.use, raw.where);
+  record.line = raw.line;
+  return record;
 }
 
 Record RecordReader::parse_plain_text(RawRecord& raw) const {
+  check_length(raw);
   check_utf8(raw);
-  if (options_.use != RecordUse::supervised) {
+  if (options_.use == RecordUse::preference) {
     fail(ExitCode::bad_input, fmt::format("{}: is plain text; {} needs JSONL or a JSON array", raw.where,
                                           to_string(options_.use)));
   }
   Record record;
-  record.shape = RecordShape::text;
   record.where = raw.where;
-  record.text = std::move(raw.text);
+  record.line = raw.line;
+  if (options_.use == RecordUse::prompts) {
+    if (raw.text.ends_with('\r')) raw.text.pop_back();
+    record.shape = RecordShape::prompt;
+    record.prompt = {{Role::user, std::move(raw.text)}};
+  } else {
+    record.shape = RecordShape::text;
+    record.text = std::move(raw.text);
+  }
   return record;
 }
 

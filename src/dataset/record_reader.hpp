@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A data file as a stream of checked records: JSONL, a JSON array or plain text, .gz or not. One record is in
-// memory at a time. Lone surrogate escapes become U+FFFD (counted); a byte-order mark, CRLF and blank lines
-// are accepted; NUL is kept.
+// A data file as a stream of checked records: JSONL, a JSON array or plain text (a document, or a prompt a
+// line), .gz or not. One record is in memory at a time. Lone surrogate escapes become U+FFFD (counted); a
+// byte-order mark, CRLF and blank lines are accepted; NUL is kept.
 #pragma once
 
 #include <cstdint>

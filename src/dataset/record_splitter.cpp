@@ -24,9 +24,9 @@ std::string shown(int byte) {
 
 }  // namespace
 
-RecordSplitter::RecordSplitter(const std::filesystem::path& path) : stream_(path) {
+RecordSplitter::RecordSplitter(const std::filesystem::path& path, PlainText plain_text) : stream_(path) {
   if (is_plain_text_name(path)) {
-    kind_ = RecordFileKind::plain_text;
+    kind_ = plain_text == PlainText::lines ? RecordFileKind::plain_lines : RecordFileKind::plain_text;
     return;
   }
   skip_white_space();
@@ -39,6 +39,7 @@ std::optional<RawRecord> RecordSplitter::next() {
   if (done_) return std::nullopt;
   switch (kind_) {
     case RecordFileKind::json_lines:
+    case RecordFileKind::plain_lines:
       return next_line();
     case RecordFileKind::json_array:
       return next_element();
@@ -55,7 +56,7 @@ void RecordSplitter::skip_white_space() {
 std::optional<RawRecord> RecordSplitter::next_line() {
   RawRecord record;
   for (;;) {
-    const std::int64_t line = stream_.line();
+    record.line = stream_.line();
     record.byte_offset = stream_.offset();
     const TextStream::Line result = stream_.get_line(record.text, json_limit_bytes);
     if (result == TextStream::Line::none) {
@@ -63,7 +64,7 @@ std::optional<RawRecord> RecordSplitter::next_line() {
       return std::nullopt;
     }
     if (record.text.find_first_not_of(" \t\r") == std::string::npos) continue;
-    record.where = fmt::format("{}:{}", stream_.path().string(), line);
+    record.where = fmt::format("{}:{}", stream_.path().string(), record.line);
     record.unterminated = result == TextStream::Line::unterminated;
     record.too_long = result == TextStream::Line::too_long;
     return record;
@@ -90,7 +91,8 @@ std::optional<RawRecord> RecordSplitter::next_element() {
   }
   RawRecord record;
   record.byte_offset = stream_.offset();
-  record.where = fmt::format("{}: element {} (line {})", stream_.path().string(), element_, stream_.line());
+  record.line = stream_.line();
+  record.where = fmt::format("{}: element {} (line {})", stream_.path().string(), element_, record.line);
   read_element(record.text);
   ++element_;
   return record;

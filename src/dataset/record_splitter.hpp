@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts a file into the texts of its records without parsing them: a line each (JSONL), an element each (one
-// JSON array), or the whole file (plain text). Holds one record in memory at a time.
+// Cuts a file into the texts of its records without parsing them: a line each (JSONL, lists of prompts), an
+// element each (one JSON array), or the whole file (plain text). Holds one record in memory at a time.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,15 @@
 
 namespace charter {
 
-enum class RecordFileKind : std::uint8_t { json_lines, json_array, plain_text };
+enum class RecordFileKind : std::uint8_t { json_lines, json_array, plain_text, plain_lines };
+
+// What a .txt file is: one document, or a record a line.
+enum class PlainText : std::uint8_t { document, lines };
 
 struct RawRecord {
   std::string text;
   std::string where;             // file:line or file: element i (line n), elements from 0
+  std::int64_t line = 1;         // of its first byte
   std::int64_t byte_offset = 0;  // of its first byte, after decompression
   bool unterminated = false;     // the file ends with this line and without a '\n'
   bool too_long = false;         // `text` holds the beginning only
@@ -28,12 +32,12 @@ class RecordSplitter {
 
   // Opens the file; a name ending in .txt or .txt.gz is plain text, otherwise the first character decides:
   // '[' starts an array, anything else JSONL. Throws as TextStream.
-  explicit RecordSplitter(const std::filesystem::path& path);
+  explicit RecordSplitter(const std::filesystem::path& path, PlainText plain_text = PlainText::document);
 
   RecordFileKind kind() const { return kind_; }
   // The next record's text, nothing at the end. Blank lines are passed over. Throws bad_input on a broken
-  // array, or an element or plain text over the limit (a JSONL line over it comes back marked, so that it can
-  // be skipped).
+  // array, or an element or plain text over the limit (a line over it comes back marked, so that it can be
+  // skipped).
   std::optional<RawRecord> next();
   // Of the whole file, once next() has returned nothing.
   Fingerprint content_fingerprint() const { return stream_.content_fingerprint(); }

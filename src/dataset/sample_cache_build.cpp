@@ -46,18 +46,21 @@ Json settings_of(const SampleCacheRequest& request, const ChatTemplate& chat_tem
           {"max-length", request.options.max_length},
           {"loss-on", to_string(request.options.loss_on)},
           {"long", to_string(request.options.long_policy)},
+          {"stride", request.options.stride},
           {"skip-bad-lines", request.skip_bad}};
 }
 
 // Adds one file's samples; returns its entry for the description.
-Json add_file(const std::filesystem::path& path, const SampleCacheRequest& request,
-              const ChatTemplate& chat_template, SampleCacheWriter& writer, DatasetStatistics& statistics) {
+Json add_file(std::size_t file, const SampleCacheRequest& request, const ChatTemplate& chat_template,
+              SampleCacheWriter& writer, DatasetStatistics& statistics) {
+  const std::filesystem::path& path = request.files[file];
   const FileState before = state_of(path);
   RecordReader reader(path, {RecordUse::supervised, request.skip_bad - statistics.bad_records});
   const std::int64_t first_sample = writer.samples();
   while (const auto record = reader.next()) {
-    for (const Sample& sample : sft_samples(*record, chat_template, request.options, statistics))
-      writer.add(sample);
+    const std::vector<Sample> samples = sft_samples(*record, chat_template, request.options, statistics);
+    for (const Sample& sample : samples) writer.add(sample);
+    if (request.on_record) request.on_record(file, *record, samples);
     if (request.progress && statistics.records % 1000 == 0) request.progress(statistics);
   }
   statistics.bad_records += reader.bad_records();
@@ -122,11 +125,11 @@ DatasetStatistics build_sample_cache(const std::filesystem::path& cache, const S
   SampleCacheWriter writer(cache);
   DatasetStatistics statistics;
   Json files = Json::array();
-  for (const auto& path : request.files)
-    files.push_back(add_file(path, request, chat_template, writer, statistics));
+  for (std::size_t file = 0; file < request.files.size(); ++file)
+    files.push_back(add_file(file, request, chat_template, writer, statistics));
   if (statistics.samples == 0) {
     fail(ExitCode::bad_input,
-         fmt::format("{}{}: nothing to train on is left: {}", request.files.front().string(),
+         fmt::format("{}{}: no sample is left: {}", request.files.front().string(),
                      request.files.size() > 1 ? " and others" : "", describe(statistics)));
   }
   writer.finish({{"settings", settings_of(request, chat_template, tokenizer)},

@@ -3,8 +3,10 @@
 // belongs to the same files and settings. One process does it; the others open the result.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "src/dataset/sample_cache.hpp"
@@ -16,6 +18,8 @@ struct SampleCacheRequest {
   std::vector<std::filesystem::path> files;  // read in this order
   SftOptions options;
   std::int64_t skip_bad = 0;  // unusable records passed over, over all files
+  // Called with every usable record, its file's place in `files`, and the samples made of it; may be empty.
+  std::function<void(std::size_t file, const Record&, std::span<const Sample>)> on_record;
   // Called from time to time while files are read, for a progress line; may be empty.
   std::function<void(const DatasetStatistics&)> progress;
 };

@@ -42,16 +42,18 @@ Sample render_conversation(const Record& record, const ChatTemplate& chat_templa
   return sample;
 }
 
-// Consecutive pieces that share one id, so that every target but the document's first id is predicted exactly
-// once.
-std::vector<Sample> split(const Sample& whole, std::int64_t max_length) {
+// Pieces that each begin `stride` ids after the one before. A target that an earlier piece predicts does not
+// count again, so every target but the document's first id is predicted exactly once.
+std::vector<Sample> split(const Sample& whole, std::int64_t max_length, std::int64_t stride) {
   std::vector<Sample> pieces;
   const auto ids = static_cast<std::int64_t>(whole.ids.size());
-  for (std::int64_t first = 0; first + 1 < ids; first += max_length) {
+  std::int64_t predicted = 1;  // ids [0, predicted) are behind us
+  for (std::int64_t first = 0; predicted < ids; first += stride) {
     const std::int64_t end = std::min(first + max_length + 1, ids);
     pieces.push_back({{whole.ids.begin() + first, whole.ids.begin() + end},
                       {whole.loss_mask.begin() + first, whole.loss_mask.begin() + end}});
-    pieces.back().loss_mask[0] = 0;
+    std::fill_n(pieces.back().loss_mask.begin(), predicted - first, std::uint8_t{0});
+    predicted = end;
   }
   return pieces;
 }
@@ -73,7 +75,7 @@ std::vector<Sample> fit(const Record& record, Sample&& sample, const SftOptions&
       case LongPolicy::split:
         if (record.shape == RecordShape::text) {
           ++statistics.split;
-          return split(sample, options.max_length);
+          return split(sample, options.max_length, options.stride == 0 ? options.max_length : options.stride);
         }
         [[fallthrough]];
       case LongPolicy::error:
@@ -111,6 +113,8 @@ std::string_view to_string(LongPolicy policy) {
 std::vector<Sample> sft_samples(const Record& record, const ChatTemplate& chat_template,
                                 const SftOptions& options, DatasetStatistics& statistics) {
   require(options.max_length >= 1, "max_length is at least one input token");
+  require(options.stride >= 0 && options.stride <= options.max_length,
+          "a stride leaves no text between two pieces");
   ++statistics.records;
   Sample whole = record.shape == RecordShape::text
                      ? render_text(record, chat_template)

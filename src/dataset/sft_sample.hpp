@@ -26,6 +26,9 @@ struct SftOptions {
   std::int64_t max_length = 1024;  // input tokens: ids - 1
   LossOn loss_on = LossOn::completions;
   LongPolicy long_policy = LongPolicy::truncate;
+  // Input tokens from one piece of a split text to the next, at most max_length; what two pieces share is
+  // context only in the later one. 0: max_length, so that no piece sees another's text.
+  std::int64_t stride = 0;
 };
 
 // The samples of one record: none (counted as dropped, all_masked or too_short), one, or several (split). In

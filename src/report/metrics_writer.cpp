@@ -2,9 +2,9 @@
 #include "src/report/metrics_writer.hpp"
 
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <string_view>
+#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -72,18 +72,6 @@ std::int64_t cut_file(const std::filesystem::path& file, std::int64_t keep_throu
   return scan.dropped_lines;
 }
 
-nlohmann::ordered_json to_json(const MetricValue& value) {
-  return std::visit(
-      [](const auto& held) -> nlohmann::ordered_json {
-        using Held = std::decay_t<decltype(held)>;
-        if constexpr (std::is_same_v<Held, double>) {
-          if (!std::isfinite(held)) return nullptr;
-        }
-        return held;
-      },
-      value);
-}
-
 }  // namespace
 
 MetricsWriter::MetricsWriter(const std::filesystem::path& file, std::int64_t keep_through_step)
@@ -97,10 +85,9 @@ MetricsWriter::~MetricsWriter() {
 }
 
 void MetricsWriter::write(std::int64_t step, std::span<const Metric> metrics) {
-  nlohmann::ordered_json record = {{"step", step}};
-  for (const Metric& metric : metrics) record[metric.name] = to_json(metric.value);
-  // A name or text that is not UTF-8 must not end a training run.
-  const std::string line = record.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  std::vector<Metric> values{{"step", step}};
+  values.insert(values.end(), metrics.begin(), metrics.end());
+  const std::string line = json_line(values);
   std::size_t done = 0;
   while (done < line.size()) {
     const ssize_t put = ::write(descriptor_, line.data() + done, line.size() - done);

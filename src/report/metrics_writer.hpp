@@ -7,17 +7,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
-#include <string>
-#include <variant>
+
+#include "src/report/json_line.hpp"
 
 namespace charter {
-
-using MetricValue = std::variant<std::int64_t, double, bool, std::string>;
-
-struct Metric {
-  std::string name;
-  MetricValue value;
-};
 
 class MetricsWriter {
  public:

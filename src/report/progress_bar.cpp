@@ -95,10 +95,10 @@ std::string ProgressBar::eta_text(const ProgressSample& sample, double now) cons
 std::string ProgressBar::plain_line(const ProgressSample& sample, double now) const {
   const bool is_done = sample.step >= settings_.total_steps;
   return fmt::format(
-      "step {}/{} ({})  loss {:.4f}  {}  {} {}", sample.step, settings_.total_steps,
+      "{} {}/{} ({}){}  {}  {} {}", settings_.step_name, sample.step, settings_.total_steps,
       format_percent(static_cast<double>(sample.step), static_cast<double>(settings_.total_steps)),
-      sample.loss, format_rate(sample.tokens_per_s, "tokens"), is_done ? "took" : "ETA",
-      eta_text(sample, now));
+      sample.loss ? fmt::format("  loss {:.4f}", *sample.loss) : "",
+      format_rate(sample.tokens_per_s, "tokens"), is_done ? "took" : "ETA", eta_text(sample, now));
 }
 
 std::string ProgressBar::bar_line(const ProgressSample& sample, double now) const {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
+#include <optional>
 #include <string>
 
 namespace charter {
@@ -13,6 +14,7 @@ namespace charter {
 struct ProgressSettings {
   std::int64_t first_step = 0;  // steps done before the loop begins (a resumed run)
   std::int64_t total_steps = 0;
+  std::string step_name = "step";  // what is counted: "document 3/12 ..."
   bool is_terminal = false;
   int columns = 80;
   double plain_interval_s = 30;    // between plain lines
@@ -22,8 +24,8 @@ struct ProgressSettings {
 };
 
 struct ProgressSample {
-  std::int64_t step = 0;  // steps done, from 1 on
-  double loss = 0;
+  std::int64_t step = 0;       // steps done, from 1 on
+  std::optional<double> loss;  // shown when there is one
   double tokens_per_s = 0;
 };
 

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "modules/training/evaluator.hpp"
 #include "modules/training/step_executor.hpp"
 #include "tests/modules/training/ragged_samples.hpp"
 #include "tests/support/rank_test.hpp"
@@ -118,15 +119,15 @@ TEST_P(TrainingStep, APlanPredictsThePoolsPeakExactly) {
       Optimizer<float> optimizer(queue, model.list, {});
       const Communicator planned =
           Communicator::self_planned(test::world().rank(), test::world().size(), "data");
-      StepExecutor<float> executor(queue, model, optimizer,
-                                   mode == MemoryPool::Mode::plan ? planned : test::world(), {});
+      const Communicator& axis = mode == MemoryPool::Mode::plan ? planned : test::world();
+      StepExecutor<float> executor(queue, model, optimizer, axis, {});
       const SampleStore store = test::ragged_samples(model.config.vocabulary);
       const DataOrder order(store, DataSplit(store.size(), 0, 1), 1);
       const GlobalBatch batch = order.batch(0, {7, BatchSize::Unit::sequences}, 1000);
       const StepPlan plan = plan_step(batch.input_tokens, batch.loss_tokens,
                                       {test::world().size(), 2, test::longest_ragged_sample, true});
       executor.step(store, batch, plan, {});
-      executor.evaluate(store, batch, plan);
+      Evaluator<float>(queue, model, axis).total(store, batch, plan);
       const auto at = static_cast<std::size_t>(mode == MemoryPool::Mode::run);
       peaks[at] = pool.use(Space::device).peak_bytes;
       extents[at] = pool.use(Space::device).extent_bytes;

@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "tests/src/dataset/dataset_test_support.hpp"
@@ -23,7 +24,7 @@ class SampleCacheBuild : public testing::Test {
       folder.write("a.jsonl", "{\"prompt\":\"Q\",\"completion\":\"A\"}\n{\"text\":\"one two\"}\n");
   std::filesystem::path second =
       folder.write("b.json", "[{\"text\":\"three\"},{\"messages\":[{\"role\":\"user\",\"content\":\"Q\"}]}]");
-  SampleCacheRequest request{{first, second}, {}, 0, {}};
+  SampleCacheRequest request{{first, second}, {}, 0, {}, {}};
 
   SampleCache open() const { return open_or_build_sample_cache(cache, request, chat, tokenizer); }
   Caught refusal() const {
@@ -41,6 +42,16 @@ TEST_F(SampleCacheBuild, SeveralFilesAreReadInOrder) {
   EXPECT_EQ(statistics.samples, 3);
   EXPECT_EQ(statistics.all_masked, 1);
   EXPECT_EQ(built.description["files"][1]["samples"], 1);
+}
+
+TEST_F(SampleCacheBuild, TheCallerSeesEveryRecordWithItsPlaceAndItsSamples) {
+  folder.write("a.jsonl", "\n{\"prompt\":\"Q\",\"completion\":\"A\"}\n{\"text\":\"one two\"}\n");
+  std::vector<std::string> seen;
+  request.on_record = [&](std::size_t file, const Record& record, std::span<const Sample> samples) {
+    seen.push_back(fmt::format("{} {} {}", file, record.line, samples.size()));
+  };
+  open();
+  EXPECT_THAT(seen, testing::ElementsAre("0 2 1", "0 3 1", "1 1 1", "1 1 0"));
 }
 
 TEST_F(SampleCacheBuild, TheSecondOpeningReadsTheCacheOnly) {
@@ -97,7 +108,7 @@ TEST_F(SampleCacheBuild, NothingToTrainOnIsAnErrorWithTheCounts) {
   request.files = {folder.write("c.jsonl", "{\"messages\":[{\"role\":\"user\",\"content\":\"Q\"}]}\n")};
   const Caught error = refusal();
   EXPECT_EQ(error.code, ExitCode::bad_input);
-  EXPECT_THAT(error.message, HasSubstr("c.jsonl: nothing to train on is left: 1 records, 0 samples"));
+  EXPECT_THAT(error.message, HasSubstr("c.jsonl: no sample is left: 1 records, 0 samples"));
   EXPECT_FALSE(std::filesystem::exists(cache));
   request.files.clear();
   EXPECT_EQ(refusal().code, ExitCode::usage);

@@ -148,6 +148,30 @@ TEST_F(SftSamples, SplitPredictsEveryTargetExactlyOnce) {
   }
 }
 
+TEST_F(SftSamples, SplitWithAStrideCountsEveryTargetOnceAndGivesItContext) {
+  const std::string content = "one two three four five six seven eight nine ten";
+  const auto whole = chat.render_document(content);
+  options.max_length = 8;
+  options.long_policy = LongPolicy::split;
+  for (std::int64_t stride = 1; stride <= 8; ++stride) {
+    options.stride = stride;
+    std::vector<TokenId> counted;
+    std::int64_t start = 0;
+    for (const Sample& piece : of(text(content))) {
+      ASSERT_LE(piece.ids.size(), 9U);
+      ASSERT_TRUE(std::equal(piece.ids.begin(), piece.ids.end(), whole.begin() + start)) << stride;
+      for (std::size_t i = 0; i < piece.ids.size(); ++i) {
+        if (piece.loss_mask[i] == 0) continue;
+        counted.push_back(piece.ids[i]);
+        // All but the first piece's targets see at least what two pieces share.
+        EXPECT_GT(static_cast<std::int64_t>(i), start == 0 ? 0 : 8 - stride) << stride;
+      }
+      start += stride;
+    }
+    EXPECT_EQ(counted, std::vector<TokenId>(whole.begin() + 1, whole.end())) << stride;
+  }
+}
+
 TEST_F(SftSamples, SplitOfAConversationIsAnError) {
   options.max_length = 3;
   options.long_policy = LongPolicy::split;

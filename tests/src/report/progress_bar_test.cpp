@@ -57,6 +57,16 @@ TEST_F(ProgressBarTest, PlainLinesComeEveryInterval) {
                           HasSubstr("ETA 1 min 40 s")));
 }
 
+TEST_F(ProgressBarTest, CountsWhatItIsToldAndShowsALossOnlyWhereThereIsOne) {
+  ProgressSettings s = settings(false);
+  s.step_name = "prompt";
+  ProgressBar bar(&out_, s);
+  now_s_ += 1;
+  bar.update({50, std::nullopt, 10});
+  bar.finish();
+  EXPECT_EQ(out_.str(), "prompt 50/200 (25 %)  10 tokens/s  ETA 3.00 s\n");
+}
+
 TEST_F(ProgressBarTest, EtaOfAResumedRunCountsItsOwnSteps) {
   ProgressSettings s = settings(false);
   s.first_step = 100;
