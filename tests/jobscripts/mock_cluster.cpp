@@ -60,7 +60,7 @@ apps_test::Finished MockCluster::run(const std::string& script, const std::vecto
   const fs::path copy =
       copy_job(script, path(), {"the-model", "the-data", run_folder().string(), "(--max-steps 5)"});
   std::vector<std::string> command{"env", "-i"};
-  for (const auto& [name, value] : environment_) command.push_back(name + "=" + value);
+  for (const auto& [name, value] : environment_) command.push_back(fmt::format("{}={}", name, value));
   command.insert(command.end(), {"bash", copy.string()});
   command.insert(command.end(), arguments.begin(), arguments.end());
   return apps_test::run_command(command, 40);
