@@ -23,4 +23,6 @@ if(CHARTER_DEVICE_BUILD)
   endif()
   find_program(CHARTER_NVCC_WRAPPER nvcc_wrapper HINTS ${Kokkos_DIR}/../../../bin ${Kokkos_DIR}/../../../../bin
                DOC "nvcc_wrapper of the Kokkos in use" REQUIRED)
+  # The host compiler links. Kokkos' flags for linking are nvcc's.
+  set_property(TARGET Kokkos::kokkoscore PROPERTY INTERFACE_LINK_OPTIONS "")
 endif()

@@ -1,6 +1,7 @@
 # The sources that include Kokkos (DEVICE_SOURCES below). On a host build they are sources like the others. On a device
 # build they become objects of their own, whose compiler is Kokkos' nvcc_wrapper around the host compiler: it stands as
-# the compiler launcher, and its -ccbin takes the host compiler that follows. All other files never meet nvcc.
+# the compiler launcher, and its -ccbin takes the host compiler that follows. All other files never meet nvcc. ccache goes
+# by the list of included files, because what it preprocesses is the host's half only.
 function(charter_add_device_sources name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
   if(NOT CHARTER_DEVICE_BUILD)
@@ -12,7 +13,7 @@ function(charter_add_device_sources name)
   target_link_libraries(${name}_device PRIVATE charter_flags charter_device_flags charter_dep_kokkos ${ARG_LINKS})
   target_compile_definitions(${name}_device PRIVATE $<TARGET_PROPERTY:${name},COMPILE_DEFINITIONS>)
   set_target_properties(${name}_device PROPERTIES
-                        CXX_COMPILER_LAUNCHER "${CMAKE_CXX_COMPILER_LAUNCHER};${CHARTER_NVCC_WRAPPER};-ccbin")
+                        CXX_COMPILER_LAUNCHER "env;CCACHE_DEPEND=1;${CMAKE_CXX_COMPILER_LAUNCHER};${CHARTER_NVCC_WRAPPER};-ccbin")
   target_sources(${name} PRIVATE $<TARGET_OBJECTS:${name}_device>)
   target_link_libraries(${name} PRIVATE charter_dep_kokkos_library)
 endfunction()

@@ -7,6 +7,7 @@
 #include "src/blas/block_product.hpp"
 #include "src/kernels/attention_blocked.hpp"
 #include "src/kernels/attention_rows.hpp"
+#include "src/tensor/device_memory.hpp"
 #include "src/tensor/host_team.hpp"
 
 namespace charter::kernels {
@@ -191,6 +192,7 @@ template <class T>
 void attention_backward_blocked(ExecutionQueue& queue, const AttentionShape& shape,
                                 const DeviceDocuments& documents, const T* q, const T* k, const T* v,
                                 const T* out, const T* log_sum_exp, const T* d_out, T* d_q, T* d_k, T* d_v) {
+  require(device_memory_is_host_memory(), "blocked attention reads device tensors on the host");
   require_attention_shape(shape);
   require(documents.tokens() == shape.tokens, "documents cover the tokens of attention");
   const std::int64_t rows = std::min(shape.tokens, attention_block) * heads_at_once(shape, attention_block);

@@ -8,6 +8,7 @@
 #include "src/blas/block_product.hpp"
 #include "src/kernels/attention_blocked.hpp"
 #include "src/kernels/attention_rows.hpp"
+#include "src/tensor/device_memory.hpp"
 
 namespace charter::kernels {
 namespace {
@@ -169,6 +170,7 @@ template <class T>
 void attention_forward_blocked(ExecutionQueue& queue, const AttentionShape& shape,
                                const DeviceDocuments& documents, const T* q, const T* k, const T* v, T* out,
                                T* log_sum_exp) {
+  require(device_memory_is_host_memory(), "blocked attention reads device tensors on the host");
   require_attention_shape(shape);
   require(documents.tokens() == shape.tokens, "documents cover the tokens of attention");
   const auto workspace = forward_workspace<T>(queue, shape, shape.tokens);
@@ -183,6 +185,7 @@ void attention_forward_blocked(ExecutionQueue& queue, const AttentionShape& shap
 template <class T>
 void attention_cached_blocked(ExecutionQueue& queue, const AttentionShape& shape, std::int64_t past,
                               const T* q, const T* k_cache, const T* v_cache, T* out) {
+  require(device_memory_is_host_memory(), "blocked attention reads device tensors on the host");
   require_attention_shape(shape);
   require(past >= 0, "a cache has no negative length");
   const auto workspace = forward_workspace<T>(queue, shape, shape.tokens);
