@@ -24,17 +24,17 @@ float value_between(int from, int to, std::int64_t i) {
 TEST(DeviceCommunicator, AllReduceIsThereForWhatTheQueueDoesNext) {
   DeviceTensors tensors;
   const DeviceCommunicator comm(world());
-  const auto a = tensors.upload(std::vector<float>(1000, static_cast<float>(comm.rank() + 1)));
+  const auto a = tensors.upload(std::vector<float>(100'000, static_cast<float>(comm.rank() + 1)));
   const auto b = tensors.upload(std::vector<float>(77, 0.5F));
   Request first = comm.iall_reduce(tensors.queue(), a.tensor(), ReduceOp::sum);
   Request second = comm.iall_reduce(tensors.queue(), b.tensor(), ReduceOp::sum);
   first.wait(tensors.queue());
   EXPECT_TRUE(first.ended());
+  const auto size = static_cast<float>(comm.size());
+  EXPECT_EQ(tensors.download(a), std::vector<float>(100'000, size * (size + 1) / 2));
   first.wait(tensors.queue());  // nothing more to do
   while (!second.test()) {
   }
-  const auto size = static_cast<float>(comm.size());
-  EXPECT_EQ(tensors.download(a), std::vector<float>(1000, size * (size + 1) / 2));
   EXPECT_EQ(tensors.download(b), std::vector<float>(77, 0.5F * size));
 }
 
