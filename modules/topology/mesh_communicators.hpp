@@ -14,11 +14,11 @@ namespace charter {
 
 // A view that does not own: valid as long as its Mesh stands at its place (a Mesh may be moved, not
 // destroyed).
-template <Axis A>
+template <Axis which>
 class AxisCommunicator {
  public:
   explicit AxisCommunicator(const Communicator& communicator) : communicator_(&communicator) {}
-  static constexpr Axis axis = A;
+  static constexpr Axis axis = which;
   int index() const { return communicator_->rank(); }
   int degree() const { return communicator_->size(); }
   const Communicator& communicator() const { return *communicator_; }

@@ -84,7 +84,7 @@ struct SineCosine {
 // sin and cos of 2 pi u for u in [0, 1): the nearest quarter turn is taken off exactly, the rest (at most pi
 // / 4) goes through the Taylor series up to the 17th and 16th power.
 CHARTER_FUNCTION SineCosine fixed_sincos_turns(double u) {
-  const int quarter = static_cast<int>(u * 4.0 + 0.5);
+  const int quarter = static_cast<int>(std::floor(u * 4.0 + 0.5));
   const double theta = (u - 0.25 * quarter) * 6.283185307179586476925;
   const double square = theta * theta;
   double sine = 1.0;

@@ -16,6 +16,7 @@
 #include "src/base/error.hpp"
 #include "src/base/file.hpp"
 #include "src/text/tokenizer_json.hpp"
+#include "tests/support/time_scale.hpp"
 
 namespace charter::apps_test {
 namespace {
@@ -48,13 +49,14 @@ pid_t start(const std::vector<std::string>& command, const std::filesystem::path
 }
 
 Finished wait_for_end(pid_t pid, const std::filesystem::path& output_file, int limit_s) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(limit_s);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(limit_s * test::time_scale());
   int status = 0;
   while (::waitpid(pid, &status, WNOHANG) == 0) {
     if (std::chrono::steady_clock::now() > end) {
       ::kill(-pid, SIGKILL);
       ::waitpid(pid, &status, 0);
-      return {-1, read_file(output_file) + fmt::format("\n[no end after {} s]", limit_s)};
+      return {-1,
+              read_file(output_file) + fmt::format("\n[no end after {} s]", limit_s * test::time_scale())};
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
@@ -205,7 +207,7 @@ std::map<std::string, std::string> fingerprints(const std::filesystem::path& run
 }
 
 bool wait_for(const std::function<bool()>& condition, int limit_s) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(limit_s);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(limit_s * test::time_scale());
   while (std::chrono::steady_clock::now() < end) {
     if (condition()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));

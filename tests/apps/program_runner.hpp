@@ -35,7 +35,8 @@ class TestFolder {
   std::filesystem::path path_;
 };
 
-// Starts `program arguments` on `ranks` ranks (0: without a launcher) and waits, at most `limit_s`.
+// Starts `program arguments` on `ranks` ranks (0: without a launcher) and waits, at most `limit_s` (here and
+// below: times support/time_scale.hpp).
 Finished run(int ranks, const std::string& program, const std::vector<std::string>& arguments,
              int limit_s = 60);
 

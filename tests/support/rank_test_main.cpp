@@ -13,6 +13,7 @@
 #include "modules/comm/agreement.hpp"
 #include "src/tensor/compute_session.hpp"
 #include "tests/support/rank_test.hpp"
+#include "tests/support/time_scale.hpp"
 
 namespace charter::test {
 namespace {
@@ -107,7 +108,7 @@ int main(int argc, char** argv) {
   charter::Session session(settings);
   charter::test::current_session = &session;
   // A test that hangs ends with the name of the call instead of ctest's time limit.
-  session.start_watchdog(std::chrono::seconds(60));
+  session.start_watchdog(std::chrono::seconds(60 * charter::test::time_scale()));
   return session.run([&] {
     const charter::ComputeSession compute;
     return static_cast<charter::ExitCode>(charter::test::run_tests());

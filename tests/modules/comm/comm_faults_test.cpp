@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "src/base/json.hpp"
+#include "tests/support/time_scale.hpp"
 
 namespace charter {
 namespace {
@@ -75,7 +76,7 @@ class HangFolder : public testing::Test {
 TEST_F(HangFolder, ASkippedCollectiveEndsWith79AndNamesRankAndCall) {
   const Outcome outcome = run_ranks(3, "skip " + path_.string());
   EXPECT_EQ(outcome.status, 79) << outcome.output;
-  EXPECT_LT(outcome.seconds, 20.0);
+  EXPECT_LT(outcome.seconds, 20.0 * test::time_scale());
   EXPECT_EQ(occurrences(outcome.output, "hang: waited"), 1) << outcome.output;
   EXPECT_THAT(outcome.output, HasSubstr("ranks 0, 1 wait in all_reduce of 16 x f32"));
   EXPECT_THAT(outcome.output, HasSubstr("rank 2 is behind"));
@@ -135,7 +136,7 @@ TEST(CommFaults, AnAgreedErrorIsPrintedOnceAndKeepsItsCode) {
   EXPECT_EQ(outcome.status, 66) << outcome.output;
   EXPECT_EQ(occurrences(outcome.output, "rank 1 of 3: opening the model: model.h5: no such file"), 1)
       << outcome.output;
-  EXPECT_LT(outcome.seconds, 20.0);
+  EXPECT_LT(outcome.seconds, 20.0 * test::time_scale());
 }
 
 TEST(CommFaults, AnErrorOnOneRankAbortsTheJobWithItsCode) {
