@@ -37,9 +37,12 @@ for target in "${targets[@]}"; do
   fi
   mkdir -p "build-fuzz/corpus/$target" build-fuzz/found
   echo "fuzz: $target for $seconds s"
-  # No input takes 10 s, 1 GiB in all or 256 MiB at once; HDF5 keeps what it allocated, which is no leak.
-  ASAN_OPTIONS=detect_leaks=0 "build-fuzz/bin/fuzz_$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 \
-    -malloc_limit_mb=256 -max_len=65536 -print_final_stats=1 -verbosity=1 -dict=tests/fuzz/words.dict \
+  # No input takes 10 s, 1 GiB in all or 256 MiB at once. But the HDF5 library asks for whatever length stands in its own
+  # metadata, and refuses the file when the system refuses the memory; and it keeps what it has, which is no leak.
+  options=detect_leaks=0 most_at_once=256
+  [[ $target == hdf5_part ]] && options+=:allocator_may_return_null=1 && most_at_once=0
+  ASAN_OPTIONS=$options "build-fuzz/bin/fuzz_$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 \
+    -malloc_limit_mb=$most_at_once -max_len=65536 -print_final_stats=1 -verbosity=1 -dict=tests/fuzz/words.dict \
     -artifact_prefix="build-fuzz/found/$target-" "build-fuzz/corpus/$target" "tests/fuzz/corpus/$target" ||
     failed+=("$target")
 done

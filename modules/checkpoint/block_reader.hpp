@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "modules/checkpoint/hdf5_session.hpp"
 #include "modules/checkpoint/manifest.hpp"
+#include "src/storage/hdf5_handles.hpp"
 
 namespace charter {
 
@@ -45,7 +45,7 @@ class BlockReader {
   hid_t open_part(std::int32_t part);
   void read_into_buffer(const StoredTensor& tensor, const StoredBlock& block);
 
-  Hdf5Session session_;
+  Hdf5Library library_;
   std::filesystem::path folder_;
   std::shared_ptr<const CheckpointManifest> manifest_;
   std::deque<OpenPart> open_;  // oldest first

@@ -13,6 +13,7 @@ namespace charter {
 namespace {
 
 int open_guards = 0;
+bool is_kept_open = false;
 
 // The innermost entries say what happened; the outer ones only repeat "can't open file".
 constexpr unsigned most_error_entries = 6;
@@ -72,6 +73,8 @@ Hdf5PropertyList file_access(const std::string& where) {
 
 Hdf5Library::Hdf5Library() {
   if (open_guards == 0) {
+    // Its own handler at exit would end it too. Fails, without harm, where HDF5 is open already.
+    H5dont_atexit();
     hdf5_check(H5open(), ExitCode::internal, "HDF5", "H5open");
     hdf5_check(H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr), ExitCode::internal, "HDF5", "H5Eset_auto2");
     hdf5_check(H5PLset_loading_state(0), ExitCode::internal, "HDF5", "H5PLset_loading_state");
@@ -80,7 +83,11 @@ Hdf5Library::Hdf5Library() {
 }
 
 Hdf5Library::~Hdf5Library() {
-  if (--open_guards == 0) H5close();
+  if (--open_guards == 0 && !is_kept_open) H5close();
+}
+
+void keep_hdf5_open() {
+  is_kept_open = true;
 }
 
 void require_hdf5_library() {

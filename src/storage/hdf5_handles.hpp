@@ -18,7 +18,9 @@
 namespace charter {
 
 // Opens the HDF5 library, turns its automatic printing off and forbids it ever to load a plugin; closes the
-// library (and with it every identifier still open) when the last guard goes. Guards may nest. Everything
+// library (and with it every identifier still open) when the last guard goes, unless closing an object has
+// failed: HDF5 1.10 does not survive its own end then (the object is gone, its identifier stays, and the end
+// follows a dangling pointer; measured after a full disk and with damaged files). Guards may nest. Everything
 // else in these headers throws internal when no guard lives. Make it on the main thread after MPI is
 // initialised, destroy it before MPI is finalised, after every Hdf5Handle and after the thread that used them
 // has been joined.
@@ -29,6 +31,9 @@ class Hdf5Library {
   Hdf5Library(const Hdf5Library&) = delete;
   Hdf5Library& operator=(const Hdf5Library&) = delete;
 };
+
+// From now on the library is never ended in this process.
+void keep_hdf5_open();
 
 // Throws internal unless an Hdf5Library lives.
 void require_hdf5_library();
@@ -56,7 +61,7 @@ class Hdf5Handle {
   Hdf5Handle() = default;
   explicit Hdf5Handle(hid_t id) : id_(id) {}
   ~Hdf5Handle() {
-    if (id_ >= 0) Close(id_);
+    if (id_ >= 0 && Close(id_) < 0) keep_hdf5_open();
   }
   Hdf5Handle(Hdf5Handle&& other) noexcept : id_(std::exchange(other.id_, -1)) {}
   Hdf5Handle& operator=(Hdf5Handle&& other) noexcept {
@@ -71,7 +76,9 @@ class Hdf5Handle {
   // Closes now. Throws Error(code) with HDF5's error stack when that fails.
   void close(ExitCode code, std::string_view where) {
     if (id_ < 0) return;
-    hdf5_check(Close(std::exchange(id_, -1)), code, where, "closing an HDF5 object");
+    const herr_t closed = Close(std::exchange(id_, -1));
+    if (closed < 0) keep_hdf5_open();
+    hdf5_check(closed, code, where, "closing an HDF5 object");
   }
 
  private:
