@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What text_gen does: one sequence at a time through a key-value cache.
+// What text_gen does: answers to one prompt, printed as they grow, or to a file of prompts, as JSON lines.
+// One sequence at a time through a key-value cache.
 #pragma once
 
 #include <filesystem>
@@ -16,9 +17,12 @@ struct TextGenerationOptions {
   std::filesystem::path model;
   std::string prompt;
   std::vector<std::int64_t> prompt_ids;
+  std::filesystem::path prompts;
   std::string system;
   std::string chat_template = "auto";
   bool chat = true;
+  std::filesystem::path output;  // empty: standard output
+  bool overwrite = false;
   std::int64_t max_tokens = 128;
   bool greedy = true;
   double temperature = 1.0;
@@ -27,6 +31,7 @@ struct TextGenerationOptions {
   std::uint64_t seed = 1;
   std::int64_t samples = 1;
   bool show_ids = false;
+  Duration plain_interval{30};
   bool verify = false;
   int threads = 0;
 };
@@ -34,7 +39,7 @@ struct TextGenerationOptions {
 void add_text_generation_options(OptionSet& set, TextGenerationOptions& options);
 void check_text_generation_options(const OptionSet& set, const TextGenerationOptions& options);
 
-// Writes the answer to `out` as it grows; rates go to the log. Throws Error.
+// Writes the answers to `out` or to the output file; rates go to the log. Throws Error.
 ExitCode generate_text(const TextGenerationOptions& options, std::ostream& out);
 
 }  // namespace charter

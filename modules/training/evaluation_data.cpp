@@ -70,50 +70,50 @@ EvaluationData read_evaluation_data(const EvaluationOptions& options, const Mode
   return {cache.store, std::move(documents), statistics_of(cache), !bytes_of_token.empty()};
 }
 
-GlobalBatch next_window(const SampleStore& store, std::int64_t first, std::int64_t tokens) {
-  GlobalBatch window;
+GlobalBatch next_portion(const SampleStore& store, std::int64_t first, std::int64_t tokens) {
+  GlobalBatch portion;
   std::int64_t taken = 0;
-  for (window.next_cursor = first; window.next_cursor < store.size(); ++window.next_cursor) {
-    const std::int64_t sample = window.next_cursor;
+  for (portion.next_cursor = first; portion.next_cursor < store.size(); ++portion.next_cursor) {
+    const std::int64_t sample = portion.next_cursor;
     taken += store.input_tokens(sample);
     if (taken > tokens && sample > first) break;
-    window.samples.push_back(sample);
-    window.input_tokens.push_back(store.input_tokens(sample));
-    window.loss_tokens.push_back(store.loss_tokens(sample));
+    portion.samples.push_back(sample);
+    portion.input_tokens.push_back(store.input_tokens(sample));
+    portion.loss_tokens.push_back(store.loss_tokens(sample));
   }
-  return window;
+  return portion;
 }
 
-std::int64_t window_tokens(const EvaluationOptions& options, int dp) {
+std::int64_t portion_tokens(const EvaluationOptions& options, int dp) {
   // Enough that ranks wait little for the one with the most, few enough to be handed out and reported often.
   constexpr std::int64_t micro_batches_a_rank = 4;
   return micro_batches_a_rank * dp * options.micro_batch * options.samples.max_length;
 }
 
-StepPlan plan_window(const GlobalBatch& window, const EvaluationOptions& options, int dp) {
+StepPlan plan_portion(const GlobalBatch& portion, const EvaluationOptions& options, int dp) {
   StepPlanOptions plan;
   plan.dp = dp;
   plan.micro_batch = options.micro_batch;
   plan.max_length = options.samples.max_length;
-  return plan_step(window.input_tokens, window.loss_tokens, plan);
+  return plan_step(portion.input_tokens, portion.loss_tokens, plan);
 }
 
-SharedWindow share_window(const Communicator& world, const EvaluationData* data, std::int64_t first,
-                          std::int64_t tokens) {
+SharedPortion share_portion(const Communicator& world, const EvaluationData* data, std::int64_t first,
+                            std::int64_t tokens) {
   std::vector<std::int64_t> lengths;
   std::vector<TokenId> ids;
   std::vector<unsigned char> mask;
-  std::array<std::int64_t, 3> sizes{};  // samples, ids, where the next window starts
+  std::array<std::int64_t, 3> sizes{};  // samples, ids, where the next portion starts
   if (data != nullptr) {
-    const GlobalBatch window = next_window(data->store, first, tokens);
-    for (const std::int64_t index : window.samples) {
+    const GlobalBatch portion = next_portion(data->store, first, tokens);
+    for (const std::int64_t index : portion.samples) {
       const Sample sample = data->store.sample(index);
       lengths.push_back(static_cast<std::int64_t>(sample.ids.size()));
       ids.insert(ids.end(), sample.ids.begin(), sample.ids.end());
       mask.insert(mask.end(), sample.loss_mask.begin(), sample.loss_mask.end());
     }
     sizes = {static_cast<std::int64_t>(lengths.size()), static_cast<std::int64_t>(ids.size()),
-             window.next_cursor};
+             portion.next_cursor};
   }
   world.broadcast(sizes, 0);
   lengths.resize(static_cast<std::size_t>(sizes[0]));
@@ -129,8 +129,8 @@ SharedWindow share_window(const Communicator& world, const EvaluationData* data,
         {{ids.begin() + at, ids.begin() + at + length}, {mask.begin() + at, mask.begin() + at + length}});
     at += length;
   }
-  SharedWindow shared{SampleStore::of(samples), {}};
-  shared.batch = next_window(shared.store, 0, std::numeric_limits<std::int64_t>::max());
+  SharedPortion shared{SampleStore::of(samples), {}};
+  shared.batch = next_portion(shared.store, 0, std::numeric_limits<std::int64_t>::max());
   shared.batch.next_cursor = sizes[2];
   return shared;
 }

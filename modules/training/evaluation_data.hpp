@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The documents of an evaluation. Rank 0 reads and tokenises all of them, so that a bad record is found
-// before any work is done, and hands them out a window at a time: no other rank needs the files or their
+// before any work is done, and hands them out a portion at a time: no other rank needs the files or their
 // size in memory.
 #pragma once
 
@@ -37,25 +37,25 @@ struct EvaluationData {
 EvaluationData read_evaluation_data(const EvaluationOptions& options, const ModelConfig& config,
                                     const ModelFiles& files);
 
-// Local, pure. The samples of one window: from `first` on, as many as have `tokens` input tokens together, at
-// least one.
-GlobalBatch next_window(const SampleStore& store, std::int64_t first, std::int64_t tokens);
+// Local, pure. The samples of one portion: from `first` on, as many as have `tokens` input tokens together,
+// at least one.
+GlobalBatch next_portion(const SampleStore& store, std::int64_t first, std::int64_t tokens);
 
-// Local, pure. The input tokens of a window: a few micro-batches for every rank.
-std::int64_t window_tokens(const EvaluationOptions& options, int dp);
+// Local, pure. The input tokens of a portion: a few micro-batches for every rank.
+std::int64_t portion_tokens(const EvaluationOptions& options, int dp);
 
-// Local, pure. How the ranks share a window.
-StepPlan plan_window(const GlobalBatch& window, const EvaluationOptions& options, int dp);
+// Local, pure. How the ranks share a portion.
+StepPlan plan_portion(const GlobalBatch& portion, const EvaluationOptions& options, int dp);
 
-// A window with its tokens; batch.samples are 0, 1, 2, ... .
-struct SharedWindow {
+// A portion with its tokens; batch.samples are 0, 1, 2, ... .
+struct SharedPortion {
   SampleStore store;
   GlobalBatch batch;
 };
 
-// Collective over `world`. The next window of rank 0's `data` (null elsewhere) as a store of every rank's;
+// Collective over `world`. The next portion of rank 0's `data` (null elsewhere) as a store of every rank's;
 // batch.next_cursor is where the following one starts. Empty behind the last.
-SharedWindow share_window(const Communicator& world, const EvaluationData* data, std::int64_t first,
-                          std::int64_t tokens);
+SharedPortion share_portion(const Communicator& world, const EvaluationData* data, std::int64_t first,
+                            std::int64_t tokens);
 
 }  // namespace charter

@@ -37,7 +37,7 @@ Arithmetic arithmetic_of(const EvaluationOptions& options) {
   return options.verify ? Arithmetic::order_fixed : Arithmetic::fast;
 }
 
-// What the pool of one rank reaches over all windows.
+// What the pool of one rank reaches over all portions.
 PoolUse plan_pool(const EvaluationOptions& options, const ModelConfig& config, const SampleStore& store,
                   int rank, int dp) {
   MemoryPool pool(MemoryPool::Mode::plan);
@@ -46,9 +46,9 @@ PoolUse plan_pool(const EvaluationOptions& options, const ModelConfig& config, c
   const Communicator data_axis = Communicator::self_planned(rank, dp, "data");
   const Evaluator<float> evaluator(queue, model, data_axis);
   for (std::int64_t first = 0; first < store.size();) {
-    const GlobalBatch window = next_window(store, first, window_tokens(options, dp));
-    evaluator.by_sample(store, window, plan_window(window, options, dp));
-    first = window.next_cursor;
+    const GlobalBatch portion = next_portion(store, first, portion_tokens(options, dp));
+    evaluator.by_sample(store, portion, plan_portion(portion, options, dp));
+    first = portion.next_cursor;
   }
   return pool.use(Space::device);
 }
@@ -75,13 +75,13 @@ ExitCode plan_evaluation(const Communicator& world, const OptionSet& set, const 
 class EvaluationProgress {
  public:
   EvaluationProgress(const EvaluationOptions& options, std::int64_t documents)
-      : bar_(&std::cerr, settings(options, documents)), window_start_s_(now_s()) {}
+      : bar_(&std::cerr, settings(options, documents)), portion_start_s_(now_s()) {}
 
-  void update(const EvaluationReport& report, std::int64_t window_tokens) {
+  void update(const EvaluationReport& report, std::int64_t portion_tokens) {
     const double now = now_s();
     bar_.update({report.documents_done(), report.summary().mean_loss(),
-                 static_cast<double>(window_tokens) / (now - window_start_s_)});
-    window_start_s_ = now;
+                 static_cast<double>(portion_tokens) / (now - portion_start_s_)});
+    portion_start_s_ = now;
   }
   void finish() { bar_.finish(); }
 
@@ -98,32 +98,32 @@ class EvaluationProgress {
   }
 
   ProgressBar bar_;
-  double window_start_s_;
+  double portion_start_s_;
 };
 
-// All windows, one after another. Returns how many losses were not finite, the same on every rank. `data` and
-// `report` are there on rank 0.
-std::int64_t evaluate_windows(const Mesh& mesh, const EvaluationOptions& options,
-                              const Evaluator<float>& evaluator, const EvaluationData* data,
-                              EvaluationReport* report) {
+// All portions, one after another. Returns how many losses were not finite, the same on every rank. `data`
+// and `report` are there on rank 0.
+std::int64_t evaluate_portions(const Mesh& mesh, const EvaluationOptions& options,
+                               const Evaluator<float>& evaluator, const EvaluationData* data,
+                               EvaluationReport* report) {
   const Communicator& world = mesh.world();
   const int dp = mesh.data_context().size();
   std::optional<EvaluationProgress> progress;
   if (data != nullptr) progress.emplace(options, std::ssize(data->documents));
   std::int64_t nonfinite = 0;
   for (std::int64_t first = 0;;) {
-    const SharedWindow window = share_window(world, data, first, window_tokens(options, dp));
-    if (window.batch.samples.empty()) break;
-    const StepPlan plan = plan_window(window.batch, options, dp);
-    const std::vector<LossSums> sums = evaluator.by_sample(window.store, window.batch, plan);
+    const SharedPortion portion = share_portion(world, data, first, portion_tokens(options, dp));
+    if (portion.batch.samples.empty()) break;
+    const StepPlan plan = plan_portion(portion.batch, options, dp);
+    const std::vector<LossSums> sums = evaluator.by_sample(portion.store, portion.batch, plan);
     for (const LossSums& of_sample : sums) nonfinite += of_sample.nonfinite;
     together(world, "writing the results", [&] {
       if (report == nullptr) return;
-      for (std::size_t i = 0; i < sums.size(); ++i) report->add(sums[i], window.batch.loss_tokens[i]);
+      for (std::size_t i = 0; i < sums.size(); ++i) report->add(sums[i], portion.batch.loss_tokens[i]);
       report->flush();
       progress->update(*report, plan.input_tokens);
     });
-    first = window.batch.next_cursor;
+    first = portion.batch.next_cursor;
   }
   if (progress) progress->finish();
   together(world, "completing the results", [&] {
@@ -183,7 +183,7 @@ ExitCode run_evaluation(Session& session, const OptionSet& set, const Evaluation
 
   const Evaluator<float> evaluator(queue, *model, mesh.data_context());
   const std::int64_t nonfinite =
-      evaluate_windows(mesh, options, evaluator, data ? &*data : nullptr, report ? &*report : nullptr);
+      evaluate_portions(mesh, options, evaluator, data ? &*data : nullptr, report ? &*report : nullptr);
   log_info(describe_memory(pool, memory_at_start));
   if (report) print(report->text());
   together(world, "looking at the results", [&] {

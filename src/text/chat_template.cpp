@@ -19,18 +19,6 @@ constexpr std::string_view chatml_end = "<|im_end|>";
 constexpr std::string_view human_cue = "\n\nHuman:";
 constexpr std::string_view assistant_cue = "\n\nAssistant:";
 
-std::string_view role_name(Role role) {
-  switch (role) {
-    case Role::system:
-      return "system";
-    case Role::user:
-      return "user";
-    case Role::assistant:
-      return "assistant";
-  }
-  return "";
-}
-
 TokenId marker(const Tokenizer& tokenizer, std::string_view text) {
   const std::optional<TokenId> id = tokenizer.find(text);
   if (!id) {
@@ -73,6 +61,18 @@ ChatTemplateKind kind_of(const std::string& name, const TextSettings& settings) 
 }
 
 }  // namespace
+
+std::string_view to_string(Role role) {
+  switch (role) {
+    case Role::system:
+      return "system";
+    case Role::user:
+      return "user";
+    case Role::assistant:
+      return "assistant";
+  }
+  return "";
+}
 
 ChatTemplate ChatTemplate::choose(const std::string& name, const TextSettings& settings,
                                   const Tokenizer& tokenizer) {
@@ -144,7 +144,7 @@ void ChatTemplate::append_message(const Message& message, RenderedText& out) con
       append_text(message.content, true, out);
     } else {
       append_id(turn_start_, false, out);
-      append_text(fmt::format("{}\n{}", role_name(message.role), message.content), false, out);
+      append_text(fmt::format("{}\n{}", to_string(message.role), message.content), false, out);
     }
     append_id(turn_end_, is_answer, out);
     append_text("\n", false, out);

@@ -15,6 +15,7 @@
 namespace charter {
 
 enum class Role : std::uint8_t { system, user, assistant };
+std::string_view to_string(Role role);
 
 struct Message {
   Role role = Role::user;

@@ -11,6 +11,7 @@
 #include "src/base/file.hpp"
 #include "src/storage/safetensors_writer.hpp"
 #include "tests/apps/program_runner.hpp"
+#include "tests/apps/stories_model.hpp"
 #include "tests/support/test_paths.hpp"
 
 namespace charter::apps_test {
@@ -18,21 +19,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-// Tokens are single characters, or words between white space.
-enum class Cut { characters, words };
-
-Json word_level(const Json& vocabulary, int end_id, Cut cut) {
-  const Json characters = {{"type", "Split"}, {"pattern", {{"String", ""}}}, {"behavior", "Isolated"}};
-  const bool fuse = cut == Cut::characters;
-  return {{"version", "1.0"},
-          {"added_tokens", Json::array({{{"id", end_id}, {"content", "</s>"}, {"special", true}},
-                                        {{"id", end_id - 1}, {"content", "<s>"}, {"special", true}}})},
-          {"normalizer", nullptr},
-          {"pre_tokenizer", fuse ? characters : Json{{"type", "WhitespaceSplit"}}},
-          {"decoder", fuse ? Json{{"type", "Fuse"}} : Json()},
-          {"model", {{"type", "WordLevel"}, {"vocab", vocabulary}, {"unk_token", "<unk>"}}}};
-}
 
 constexpr const char* text_settings = R"({"add_bos_token": true, "bos_token": "<s>", "eos_token": "</s>"})";
 
@@ -120,7 +106,7 @@ class Unigrams : public testing::Test {
     vocabulary["<s>"] = end_id - 1;
     vocabulary["</s>"] = end_id;
     log_probabilities.insert(log_probabilities.end(), 3, end_log_probability_);
-    write_constant_model(folder_.path() / "model", word_level(vocabulary, end_id, Cut::characters),
+    write_constant_model(folder_.path() / "model", word_tokenizer(vocabulary, WordCut::characters),
                          log_probabilities);
     write_file_atomically(folder_.path() / "held-out.txt", held_out_);
   }
@@ -163,7 +149,7 @@ TEST_F(Unigrams, ALossThatIsNotFiniteIsNamedAfterAllIsWritten) {
   // The letter q cannot be: its logit, a finite weight times what the norm gives, overflows.
   std::filesystem::remove_all(folder_.path() / "model" / "model.safetensors");
   const Json vocabulary = {{"<unk>", 0}, {"a", 1}, {"q", 2}, {"<s>", 3}, {"</s>", 4}};
-  write_constant_model(folder_.path() / "model", word_level(vocabulary, 4, Cut::characters),
+  write_constant_model(folder_.path() / "model", word_tokenizer(vocabulary, WordCut::characters),
                        {0, 0, -3e38, 0, 0});
   write_file_atomically(folder_.path() / "d.jsonl",
                         "{\"text\":\"aa\"}\n{\"text\":\"aqa\"}\n{\"text\":\"a\"}\n");
@@ -182,45 +168,27 @@ TEST_F(Unigrams, ALossThatIsNotFiniteIsNamedAfterAllIsWritten) {
 class Stories : public testing::Test {
  protected:
   void SetUp() override {
-    const std::filesystem::path stories = test::shared_data_folder() / "stories260k";
-    if (!std::filesystem::exists(stories)) GTEST_SKIP() << "no " << stories;
-    std::filesystem::create_directory(folder_.path() / "model");
-    for (const char* name : {"model.safetensors", "config.json"})
-      std::filesystem::copy_file(stories / name, folder_.path() / "model" / name);
-    Json vocabulary;
-    for (int id = 0; id < 512; ++id) vocabulary["t" + std::to_string(id)] = id;
-    for (const char* name : {"t0", "t1", "t2"}) vocabulary.erase(name);
-    vocabulary["<unk>"] = 0;
-    vocabulary["<s>"] = 1;
-    vocabulary["</s>"] = 2;
-    write_file_atomically(folder_.path() / "model" / "tokenizer.json",
-                          word_level(vocabulary, 2, Cut::words).dump());
-    write_file_atomically(folder_.path() / "model" / "tokenizer_config.json", text_settings);
-    reference_ = parse_json(read_file(stories / "reference.json"), "reference.json");
+    if (!has_stories_model()) GTEST_SKIP() << "no stories260k";
+    write_stories_model(folder_.path() / "model");
     std::string data;
-    for (const int count : {50, 20, 0, 7, 33}) data += Json{{"text", words(count)}}.dump() + "\n";
-    data += Json{{"prompt", words(3)}, {"completion", words(9)}}.dump() + "\n";
+    for (const std::size_t count : {50, 20, 0, 7, 33})
+      data += Json{{"text", stories_words(0, count)}}.dump() + "\n";
+    data += Json{{"prompt", stories_words(0, 3)}, {"completion", stories_words(3, 6)}}.dump() + "\n";
     write_file_atomically(folder_.path() / "d.jsonl", data);
-  }
-  std::string words(int count) const {
-    std::string text;
-    for (int i = 0; i < count; ++i)
-      text += "t" + reference_.at("greedy_ids")[static_cast<std::size_t>(i)].dump() + " ";
-    return text;
   }
   std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
   std::vector<std::string> arguments(const std::vector<std::string>& more = {}) const {
     return with_changes({"--model", path("model"), "--data", path("d.jsonl"), "--max-length", "50"}, more);
   }
 
-  Json reference_;
   TestFolder folder_{"stories"};
 };
 
 TEST_F(Stories, LossesAreTheReferencesOnEveryNumberOfRanks) {
   // The first document is cut behind its 50th word, of which the reference knows every log-probability.
   double loss = 0;
-  for (const Json& one : reference_.at("greedy_logprobs")) loss -= one.get<double>();
+  const Json reference = stories_reference();
+  for (const Json& one : reference.at("greedy_logprobs")) loss -= one.get<double>();
   std::vector<Json> expected;
   for (const int ranks : {1, 2, 3, 4}) {
     const std::string out = path("out" + std::to_string(ranks));
@@ -259,8 +227,7 @@ TEST_F(Stories, VerifyGivesTheSameBytesOnEveryNumberOfRanksAndMicroBatch) {
 }
 
 TEST_F(Stories, ADocumentOfOneTokenIsLeftOutAndHasItsLine) {
-  write_file_atomically(folder_.path() / "model" / "tokenizer_config.json",
-                        R"({"add_bos_token": false, "eos_token": "</s>"})");
+  write_stories_model(folder_.path() / "model", "</s>", false);
   const Finished finished = run(2, "model_eval", arguments({"--output", path("out")}));
   ASSERT_EQ(finished.exit_code, 0) << finished.output;
   EXPECT_EQ(figure(finished.output, "documents"), 5);
@@ -303,7 +270,8 @@ TEST_F(Stories, MistakesGetOneMessageAndTheirExitCodeOnAnyNumberOfRanks) {
   expect({"--data", path("absent.jsonl")}, 66, "absent.jsonl");
   expect({"--data", path("folder.jsonl")}, 66, "folder.jsonl");
   expect({"--data", path("empty.jsonl")}, 65, "no usable record");
-  expect({"--data", path("broken.jsonl")}, 65, "broken.jsonl:2");
+  expect({"--data", path("broken.jsonl"), "--output", path("out.jsonl")}, 65, "broken.jsonl:2");
+  EXPECT_FALSE(std::filesystem::exists(path("out.jsonl.tmp")));
   expect({"--model", path("nowhere")}, 66, "nowhere");
   expect({"--max-length", "999"}, 78, "512 positions");
   expect({"--stride", "5"}, 64, "--long split");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Losses by sample on the ranks of the test: against float64 on one rank, bit for bit with order-fixed
-// arithmetic, and handed out window by window.
+// arithmetic, and handed out portion by portion.
 #include <gtest/gtest.h>
 
 #include "modules/training/evaluation_data.hpp"
@@ -40,7 +40,7 @@ std::vector<LossSums> losses(const std::string& config, Arithmetic arithmetic, c
   testing_support::randomise(queue, model.weights, 3);
   const Evaluator<T> evaluator(queue, model, ranks);
   const SampleStore store = ragged_samples(model.config.vocabulary);
-  const GlobalBatch batch = next_window(store, 0, 1'000'000);
+  const GlobalBatch batch = next_portion(store, 0, 1'000'000);
   const StepPlan plan =
       plan_step(batch.input_tokens, batch.loss_tokens, {ranks.size(), micro_batch, max_length + 1, true});
   std::vector<LossSums> sums = evaluator.by_sample(store, batch, plan);
@@ -87,24 +87,24 @@ INSTANTIATE_TEST_SUITE_P(Architectures, EvaluatorOnRanks,
                                          testing_support::tiny_gpt2_config()),
                          architecture_name);
 
-TEST(SharedWindows, GiveEveryRankEverySampleOnceInOrder) {
+TEST(SharedPortions, GiveEveryRankEverySampleOnceInOrder) {
   const SampleStore all = ragged_samples(19);
   const EvaluationData data{all, {}, {}, false};
   const bool owner = test::world().rank() == 0;
   for (const std::int64_t tokens : {1, 25, 1000}) {
     std::int64_t seen = 0;
     for (;;) {
-      const SharedWindow window = share_window(test::world(), owner ? &data : nullptr, seen, tokens);
-      if (window.batch.samples.empty()) break;
+      const SharedPortion portion = share_portion(test::world(), owner ? &data : nullptr, seen, tokens);
+      if (portion.batch.samples.empty()) break;
       std::int64_t input_tokens = 0;
-      for (std::int64_t i = 0; i < window.store.size(); ++i, ++seen) {
-        EXPECT_EQ(window.store.sample(i).ids, all.sample(seen).ids);
-        EXPECT_EQ(window.store.sample(i).loss_mask, all.sample(seen).loss_mask);
-        EXPECT_EQ(window.batch.samples[static_cast<std::size_t>(i)], i);
+      for (std::int64_t i = 0; i < portion.store.size(); ++i, ++seen) {
+        EXPECT_EQ(portion.store.sample(i).ids, all.sample(seen).ids);
+        EXPECT_EQ(portion.store.sample(i).loss_mask, all.sample(seen).loss_mask);
+        EXPECT_EQ(portion.batch.samples[static_cast<std::size_t>(i)], i);
         input_tokens += all.input_tokens(seen);
       }
-      EXPECT_TRUE(window.store.size() == 1 || input_tokens <= tokens);
-      EXPECT_EQ(window.batch.next_cursor, seen);
+      EXPECT_TRUE(portion.store.size() == 1 || input_tokens <= tokens);
+      EXPECT_EQ(portion.batch.next_cursor, seen);
     }
     EXPECT_EQ(seen, all.size());
   }

@@ -101,6 +101,7 @@ TEST(RecordParser, ReadsPromptsFromEveryShapeThatHasOne) {
                          RecordUse::prompts)
                       .prompt),
             "user:Q");
+  EXPECT_EQ(shown(parsed(R"({"text":"T"})", RecordUse::prompts).prompt), "user:T");
 }
 
 TEST(RecordParser, NamesTheKeysFoundAndTheShapesExpected) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/dataset/record_reader.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <zlib.h>
 
@@ -196,6 +197,18 @@ TEST_F(RecordReaderTest, MissingFilesAndFoldersAreNamed) {
 TEST_F(RecordReaderTest, PlainTextIsNoPreference) {
   RecordReader reader(folder.write("a.txt", "words"), {RecordUse::preference, 0});
   EXPECT_THAT(caught([&] { reader.next(); }).message, HasSubstr("preference training needs JSONL"));
+}
+
+TEST_F(RecordReaderTest, PlainTextHoldsAPromptALine) {
+  RecordReader reader(folder.write("a.txt.gz", gzipped("\xEF\xBB\xBFone two\r\n\n [three]")),
+                      {RecordUse::prompts, 0});
+  std::vector<std::string> seen;
+  while (const auto record = reader.next()) {
+    ASSERT_EQ(record->prompt.size(), 1U);
+    EXPECT_EQ(record->prompt.front().role, Role::user);
+    seen.push_back(fmt::format("{}:{}", record->line, record->prompt.front().content));
+  }
+  EXPECT_THAT(seen, ElementsAre("1:one two", "3: [three]"));
 }
 
 TEST_F(RecordReaderTest, TheContentFingerprintIsOfTheTextNotOfItsCompression) {
