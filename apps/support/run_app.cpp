@@ -50,6 +50,14 @@ void require_equal_start(const Communicator& world, const OptionSet& set) {
                         "Start all ranks by one command, from one build that every node has");
 }
 
+void refuse_several_processes() {
+  const auto claim =
+      launcher_claim([](const char* name) { return static_cast<const char*>(std::getenv(name)); });
+  if (!claim || claim->ranks <= 1) return;
+  fail(ExitCode::configuration, "this program is one process, but its launcher started several (" +
+                                    claim->variable + "); start it without mpirun or srun, or with one rank");
+}
+
 ExitCode parse_and_run(int argc, char** argv, OptionSet& set, const std::function<void()>& check,
                        Session& session, const std::function<ExitCode(Session&)>& program) {
   const Communicator& world = session.world();
@@ -94,15 +102,22 @@ int run_single_program(int argc, char** argv, OptionSet& set, const std::functio
   try {
     if (answers_without_work(set.parse(argc, argv), set)) return 0;
     check();
-    const auto claim =
-        launcher_claim([](const char* name) { return static_cast<const char*>(std::getenv(name)); });
-    if (claim && claim->ranks > 1) {
-      fail(ExitCode::configuration, "this program is one process, but its launcher started several (" +
-                                        claim->variable +
-                                        "); start it without mpirun or srun, or with one rank");
-    }
+    refuse_several_processes();
     const ComputeSession compute(static_cast<int>(available_cores().size()));
     return static_cast<int>(program());
+  } catch (...) {
+    return report_current_exception();
+  }
+}
+
+int run_commands(int argc, char** argv, CommandSet& set,
+                 const std::map<std::string, std::function<ExitCode()>>& programs) {
+  try {
+    const CommandSet::Choice choice = set.parse(argc, argv);
+    std::fputs(choice.text.c_str(), stdout);
+    if (choice.action != ParseAction::run) return 0;
+    refuse_several_processes();
+    return static_cast<int>(programs.at(choice.command)());
   } catch (...) {
     return report_current_exception();
   }

@@ -5,8 +5,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <string>
 
 #include "modules/comm/session.hpp"
+#include "src/options/command_set.hpp"
 #include "src/options/option_set.hpp"
 
 namespace charter {
@@ -23,5 +26,10 @@ int run_parallel_program(int argc, char** argv, OptionSet& set, const std::funct
 // A program of one process without MPI. Refuses a launcher that started several.
 int run_single_program(int argc, char** argv, OptionSet& set, const std::function<void()>& check,
                        const std::function<ExitCode()>& program);
+
+// The same for a program of several commands, `programs` by name, that compute nothing: no device is asked
+// for.
+int run_commands(int argc, char** argv, CommandSet& set,
+                 const std::map<std::string, std::function<ExitCode()>>& programs);
 
 }  // namespace charter

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "modules/checkpoint/checkpoint_names.hpp"
 #include "modules/checkpoint/process_identity.hpp"
 #include "src/base/error.hpp"
 #include "src/base/file.hpp"
@@ -83,10 +82,16 @@ std::vector<std::string> CheckpointCatalogue::names() const {
   return found;
 }
 
+std::vector<std::string> CheckpointCatalogue::names_in(std::initializer_list<FolderState> states) const {
+  std::vector<std::string> chosen = names();
+  std::erase_if(chosen, [&](const std::string& name) {
+    return std::ranges::find(states, state_of_folder(name)) == states.end();
+  });
+  return chosen;
+}
+
 void CheckpointCatalogue::sweep() const {
-  for (const std::string& name : names()) {
-    const FolderState state = state_of_folder(name);
-    if (state != FolderState::in_flight && state != FolderState::trash) continue;
+  for (const std::string& name : passing()) {
     log_info(fmt::format("{}: left by a job that ended, deleted", (folder_ / name).string()));
     delete_folder(folder_ / name);
   }
@@ -102,12 +107,11 @@ std::vector<std::int64_t> CheckpointCatalogue::committed() const {
 }
 
 std::vector<std::string> CheckpointCatalogue::put_aside() const {
-  std::vector<std::string> aside = names();
-  std::erase_if(aside, [](const std::string& name) {
-    const FolderState state = state_of_folder(name);
-    return state != FolderState::bad && state != FolderState::superseded;
-  });
-  return aside;
+  return names_in({FolderState::bad, FolderState::superseded});
+}
+
+std::vector<std::string> CheckpointCatalogue::passing() const {
+  return names_in({FolderState::in_flight, FolderState::trash});
 }
 
 fs::path CheckpointCatalogue::begin(std::int64_t step, const std::string& job) const {

@@ -7,10 +7,13 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
+
+#include "modules/checkpoint/checkpoint_names.hpp"
 
 namespace charter {
 
@@ -34,8 +37,9 @@ class CheckpointCatalogue {
 
   // Steps of committed folders, ascending. Throws io_error when the folder cannot be listed.
   std::vector<std::int64_t> committed() const;
-  // Names of folders put aside as bad or superseded, ascending.
+  // Names of folders put aside as bad or superseded, ascending; and of those in flight or being deleted.
   std::vector<std::string> put_aside() const;
+  std::vector<std::string> passing() const;
 
   // Makes the empty folder of a checkpoint in flight. Throws cannot_write.
   std::filesystem::path begin(std::int64_t step, const std::string& job) const;
@@ -61,6 +65,7 @@ class CheckpointCatalogue {
 
  private:
   std::vector<std::string> names() const;
+  std::vector<std::string> names_in(std::initializer_list<FolderState> states) const;
   std::filesystem::path put_aside_as(std::int64_t step, const std::string& suffix) const;
 
   std::filesystem::path folder_;

@@ -19,19 +19,18 @@ namespace {
 constexpr std::int64_t manifest_limit_bytes = std::int64_t{1} << 30;
 constexpr std::size_t most_listed_problems = 50;
 
-// Throws DamagedCheckpoint unless the file is there with that size; missing_input where it may not be looked
+// What is wrong with a file's size; empty when nothing is. Throws missing_input where it may not be looked
 // at.
-void check_size(const std::filesystem::path& path, std::int64_t expected) {
+std::string size_problem(const std::filesystem::path& path, std::int64_t expected) {
   std::error_code error;
   const auto size = std::filesystem::file_size(path, error);
   if (error == std::errc::permission_denied) {
     fail(ExitCode::missing_input, fmt::format("{}: {}", path.string(), error.message()));
   }
-  if (error) throw DamagedCheckpoint(fmt::format("{}: {}", path.string(), error.message()));
-  if (size != static_cast<std::uintmax_t>(expected)) {
-    throw DamagedCheckpoint(fmt::format("{}: has {} bytes, the manifest says {}: cut short or changed",
-                                        path.string(), size, expected));
-  }
+  if (error) return fmt::format("{}: {}", path.string(), error.message());
+  if (size == static_cast<std::uintmax_t>(expected)) return "";
+  return fmt::format("{}: has {} bytes, the manifest says {}: cut short or changed", path.string(), size,
+                     expected);
 }
 
 }  // namespace
@@ -115,8 +114,14 @@ void CheckpointReader::require_exactly(std::span<const ExpectedTensor> expected)
 }
 
 void CheckpointReader::check_sizes() const {
-  for (const StoredPart& part : manifest_->parts) check_size(folder_ / part.name, part.bytes);
-  for (const StoredFile& file : manifest_->files) check_size(folder_ / files_folder / file.name, file.bytes);
+  std::vector<std::string> problems;
+  const auto check = [&](const std::filesystem::path& path, std::int64_t expected) {
+    std::string problem = size_problem(path, expected);
+    if (!problem.empty()) problems.push_back(std::move(problem));
+  };
+  for (const StoredPart& part : manifest_->parts) check(folder_ / part.name, part.bytes);
+  for (const StoredFile& file : manifest_->files) check(folder_ / files_folder / file.name, file.bytes);
+  if (!problems.empty()) throw DamagedCheckpoint(fmt::format("{}", fmt::join(problems, "\n  ")));
 }
 
 void CheckpointReader::read_block(const std::string& group, const std::string& name,
@@ -149,9 +154,13 @@ void CheckpointReader::read_range(const std::string& group, const std::string& n
   }
 }
 
+void CheckpointReader::drop_caches() const {
+  blocks_->drop_caches();
+}
+
 void CheckpointReader::verify_blocks(int share, int shares) const {
   require(share >= 0 && share < shares, "a share is one of the shares");
-  blocks_->drop_caches();
+  drop_caches();
   const std::int64_t total = manifest_->tensor_bytes();
   // Consecutive stretches of all bytes, in the order of the parts, so that each rank reads few files from
   // front to back.

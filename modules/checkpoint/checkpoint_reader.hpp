@@ -74,8 +74,12 @@ class CheckpointReader {
   void read_range(const std::string& group, const std::string& name, std::int64_t first,
                   std::span<std::byte> out) const;
 
-  // Share `share` of `shares` of all blocks: each is read and its checksum compared. Parts are first dropped
-  // from this machine's page cache as far as the system allows. Throws DamagedCheckpoint.
+  // Parts are dropped from this machine's page cache as far as the system allows, so that the next read sees
+  // the disk.
+  void drop_caches() const;
+
+  // Share `share` of `shares` of all blocks: each is read from the disk (drop_caches) and its checksum
+  // compared. Throws DamagedCheckpoint.
   void verify_blocks(int share, int shares) const;
 
   // Collective over `group_of_ranks`. Gives the whole tensor to every rank, in runs that together are all of

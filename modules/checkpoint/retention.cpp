@@ -17,7 +17,8 @@ std::vector<std::int64_t> steps_to_delete(std::vector<KeptCheckpoint> checkpoint
     const bool kept_by_age = seen++ < keep || (checkpoint.verified && verified < keep);
     const bool only_way_back = rule.restarted_from == checkpoint.step && verified == 0;
     if (checkpoint.verified) ++verified;
-    if (!kept_by_age && !only_way_back && !rule.pinned.contains(checkpoint.step))
+    const bool kept_by_number = rule.keep_every > 0 && checkpoint.step % rule.keep_every == 0;
+    if (!kept_by_age && !kept_by_number && !only_way_back && !rule.pinned.contains(checkpoint.step))
       deleted.push_back(checkpoint.step);
   }
   std::reverse(deleted.begin(), deleted.end());

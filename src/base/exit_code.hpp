@@ -6,6 +6,7 @@ namespace charter {
 
 enum class ExitCode : int {
   done = 0,
+  different = 1,       // checkpoint_tool diff: the two are not equal
   usage = 64,          // wrong option or value on the command line
   bad_input = 65,      // a file's content is wrong
   missing_input = 66,  // a file or a valid checkpoint is missing

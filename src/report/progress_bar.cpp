@@ -98,7 +98,7 @@ std::string ProgressBar::plain_line(const ProgressSample& sample, double now) co
       "{} {}/{} ({}){}  {}  {} {}", settings_.step_name, sample.step, settings_.total_steps,
       format_percent(static_cast<double>(sample.step), static_cast<double>(settings_.total_steps)),
       sample.loss ? fmt::format("  loss {:.4f}", *sample.loss) : "",
-      format_rate(sample.tokens_per_s, "tokens"), is_done ? "took" : "ETA", eta_text(sample, now));
+      format_rate(sample.rate_per_s, settings_.rate_name), is_done ? "took" : "ETA", eta_text(sample, now));
 }
 
 std::string ProgressBar::bar_line(const ProgressSample& sample, double now) const {

@@ -15,6 +15,7 @@ struct ProgressSettings {
   std::int64_t first_step = 0;  // steps done before the loop begins (a resumed run)
   std::int64_t total_steps = 0;
   std::string step_name = "step";  // what is counted: "document 3/12 ..."
+  std::string rate_name = "tokens";
   bool is_terminal = false;
   int columns = 80;
   double plain_interval_s = 30;    // between plain lines
@@ -26,7 +27,7 @@ struct ProgressSettings {
 struct ProgressSample {
   std::int64_t step = 0;       // steps done, from 1 on
   std::optional<double> loss;  // shown when there is one
-  double tokens_per_s = 0;
+  double rate_per_s = 0;
 };
 
 // Whether a file descriptor is a terminal, and its width (80 when it does not say).

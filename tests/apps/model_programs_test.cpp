@@ -64,7 +64,7 @@ TEST(TextGen, AMissingModelIsNamed) {
 }
 
 TEST(EveryProgram, AnswersHelpAndVersionWithoutALauncher) {
-  for (const char* program : {"sft_train", "model_convert", "text_gen"}) {
+  for (const char* program : {"checkpoint_tool", "model_convert", "model_eval", "sft_train", "text_gen"}) {
     const Finished help = run(0, program, {"--help"});
     EXPECT_EQ(help.exit_code, 0);
     EXPECT_THAT(help.output, HasSubstr("--"));

@@ -33,6 +33,12 @@ TEST(Retention, UnverifiedOnesDoNotPushOutVerifiedOnes) {
             (std::vector<std::int64_t>{1, 2, 4, 5}));
 }
 
+TEST(Retention, KeepsEverySoManyths) {
+  EXPECT_EQ(
+      left_after({{0, true}, {5, true}, {10, true}, {15, true}, {20, true}, {25, true}}, {2, {}, {}, 10}),
+      (std::vector<std::int64_t>{0, 10, 20, 25}));
+}
+
 TEST(Retention, KeepsWhatWasRestartedFromWhileNothingNewerIsVerified) {
   EXPECT_EQ(left_after({{1, false}, {2, false}, {3, false}, {4, false}}, {2, {}, 1}),
             (std::vector<std::int64_t>{1, 3, 4}));
