@@ -59,8 +59,8 @@ std::vector<std::string> verify_one(const std::filesystem::path& folder) {
   std::string content;
   try {
     const CheckpointReader reader = read_checkpoint_folder(folder);
-    content =
-        fmt::format(", {} tensors, {}", reader.tensors().size(), format_bytes(reader.manifest().tensor_bytes()));
+    content = fmt::format(", {} tensors, {}", reader.tensors().size(),
+                          format_bytes(reader.manifest().tensor_bytes()));
     ReadingProgress progress(reader.manifest().tensor_bytes());
     damage = find_damage(reader, progress.on_bytes());
   } catch (const DamagedCheckpoint& error) {

@@ -44,8 +44,9 @@ std::string ComputeSession::device_name() {
   // Its number says little: a rank bound to one device calls it 0 on every rank.
   const auto device = Kokkos::Cuda().cuda_device_prop();
   std::array<char, 32> address{};
-  std::snprintf(address.data(), address.size(), "GPU %04x:%02x:%02x", static_cast<unsigned>(device.pciDomainID),
-                static_cast<unsigned>(device.pciBusID), static_cast<unsigned>(device.pciDeviceID));
+  std::snprintf(address.data(), address.size(), "GPU %04x:%02x:%02x",
+                static_cast<unsigned>(device.pciDomainID), static_cast<unsigned>(device.pciBusID),
+                static_cast<unsigned>(device.pciDeviceID));
   return std::string(address.data()) + " (" + device.name + ")";
 #else
   return {};

@@ -24,8 +24,8 @@ inline constexpr bool kernels_run_on_host =
     Kokkos::SpaceAccessibility<Kokkos::DefaultHostExecutionSpace, DeviceMemorySpace>::accessible &&
     std::is_same_v<ExecutionSpace::memory_space, Kokkos::HostSpace>;
 
-// Starts Kokkos. `host_threads`: of a host backend with threads (OpenMP, Threads); 0: its own choice. A backend
-// without threads is not asked.
+// Starts Kokkos. `host_threads`: of a host backend with threads (OpenMP, Threads); 0: its own choice. A
+// backend without threads is not asked.
 inline void initialize_kokkos(int host_threads) {
 #if KOKKOS_VERSION >= 30700
   Kokkos::InitializationSettings settings;

@@ -66,9 +66,9 @@ ExitCode SmallRun::train() {
     optimizer_.set_applied_steps(progress_.applied_steps);
   });
   checkpoints_.begin_run(restarted);
-  TrainingLoop loop({options_, mesh_, queue_, model_, optimizer_, data_, files_, settings_,
-                     checkpoints_, 0.0, {}},
-                    progress_);
+  TrainingLoop loop(
+      {options_, mesh_, queue_, model_, optimizer_, data_, files_, settings_, checkpoints_, 0.0, {}},
+      progress_);
   try {
     const ExitCode code = loop.run();
     progress_ = loop.progress();
