@@ -61,6 +61,22 @@ std::string product_problem(const MeshDegrees& requested, int world_size) {
   return "";
 }
 
+// Degree or coordinate of an axis.
+template <class PerAxis>
+int number_of(const PerAxis& numbers, Axis axis) {
+  switch (axis) {
+    case Axis::pipeline:
+      return numbers.pipeline;
+    case Axis::data:
+      return numbers.data;
+    case Axis::context:
+      return numbers.context;
+    case Axis::tensor:
+      return numbers.tensor;
+  }
+  return 0;
+}
+
 }  // namespace
 
 std::string_view to_string(Axis axis) {
@@ -102,31 +118,11 @@ std::string AxisSet::name() const {
 }
 
 int MeshDegrees::of(Axis axis) const {
-  switch (axis) {
-    case Axis::pipeline:
-      return pipeline;
-    case Axis::data:
-      return data;
-    case Axis::context:
-      return context;
-    case Axis::tensor:
-      return tensor;
-  }
-  return 0;
+  return number_of(*this, axis);
 }
 
 int MeshCoordinates::of(Axis axis) const {
-  switch (axis) {
-    case Axis::pipeline:
-      return pipeline;
-    case Axis::data:
-      return data;
-    case Axis::context:
-      return context;
-    case Axis::tensor:
-      return tensor;
-  }
-  return 0;
+  return number_of(*this, axis);
 }
 
 std::vector<std::string> mesh_problems(const MeshDegrees& requested, int world_size,

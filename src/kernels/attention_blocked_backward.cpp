@@ -39,37 +39,9 @@ struct BackwardSpace {
         log_sum_exp(mean + rows) {}
 };
 
-// Tensors of attention_backward.
 template <class T>
-struct BackwardTensors {
-  const T* q;
-  const T* k;
-  const T* v;
-  const T* out;
-  const T* log_sum_exp;
-  const T* d_out;
-  T* d_q;
-  T* d_k;
-  T* d_v;
-};
-
-// One query block of `heads` query heads from `first_head` on, all of which read `kv_head`.
-template <class T>
-struct BackwardTask {
-  const AttentionShape& shape;
-  const AttentionSequence& sequence;
-  const BackwardTensors<T>& tensors;
-  QueryBlock block;
-  std::int64_t first_head;
-  std::int64_t heads;
-  std::int64_t kv_head;
-  bool order_fixed;
-
-  std::int64_t rows() const { return heads * block.count; }
-  // Element of q, out or d_out where row (head, query) begins.
-  std::int64_t at(std::int64_t head, std::int64_t query) const {
-    return ((block.first_row + query) * shape.query_heads + first_head + head) * shape.head_dim;
-  }
+struct BackwardTask : AttentionTask {
+  const AttentionBackwardTensors<T>& tensors;
 };
 
 template <class T>
@@ -168,7 +140,7 @@ void finish_rows(const BackwardTask<T>& task, const BackwardSpace<T>& space) {
 
 template <class T>
 void backward_sequence(const AttentionShape& shape, const AttentionSequence& sequence, bool order_fixed,
-                       const BackwardTensors<T>& tensors, T* workspace) {
+                       const AttentionBackwardTensors<T>& tensors, T* workspace) {
   const std::int64_t group = shape.query_heads / shape.kv_heads;
   for (const QueryBlock& block : query_blocks(sequence)) {
     const std::int64_t most_heads = heads_at_once(shape, attention_block);
@@ -176,7 +148,7 @@ void backward_sequence(const AttentionShape& shape, const AttentionSequence& seq
     for (std::int64_t head = 0; head < shape.query_heads;) {
       const std::int64_t kv_head = head / group;
       const std::int64_t heads = std::min(most_heads, (kv_head + 1) * group - head);
-      const BackwardTask<T> task{shape, sequence, tensors, block, head, heads, kv_head, order_fixed};
+      const BackwardTask<T> task{{shape, sequence, block, head, heads, kv_head, order_fixed}, tensors};
       const BackwardSpace<T> space(workspace, task.rows(), shape.head_dim);
       begin_rows(task, space);
       for (std::int64_t b = key_blocks.begin; b < key_blocks.end; ++b) add_key_block(task, b, space);
@@ -199,7 +171,7 @@ void attention_backward_blocked(ExecutionQueue& queue, const AttentionShape& sha
   const auto workspace =
       make_buffer<T>(queue, MemoryCategory::workspace, {BackwardSpace<T>::elements(rows, shape.head_dim)},
                      "attention_backward_blocked");
-  const BackwardTensors<T> tensors{q, k, v, out, log_sum_exp, d_out, d_q, d_k, d_v};
+  const AttentionBackwardTensors<T> tensors{q, k, v, out, log_sum_exp, d_out, d_q, d_k, d_v};
   launch(queue, "charter::kernels::attention_backward", [&](const auto&) {
     std::fill_n(d_k, shape.tokens * shape.kv_heads * shape.head_dim, T{0});
     std::fill_n(d_v, shape.tokens * shape.kv_heads * shape.head_dim, T{0});

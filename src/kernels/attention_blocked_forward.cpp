@@ -35,26 +35,8 @@ struct ForwardSpace {
         denominator(largest + rows) {}
 };
 
-// One query block of `heads` query heads from `first_head` on, all of which read `kv_head`.
 template <class T>
-struct ForwardTask {
-  const AttentionShape& shape;
-  const AttentionSequence& sequence;
-  QueryBlock block;
-  std::int64_t first_head;
-  std::int64_t heads;
-  std::int64_t kv_head;
-  bool order_fixed;
-
-  std::int64_t rows() const { return heads * block.count; }
-  // Element of q or out where row (head, query) begins.
-  std::int64_t at(std::int64_t head, std::int64_t query) const {
-    return ((block.first_row + query) * shape.query_heads + first_head + head) * shape.head_dim;
-  }
-};
-
-template <class T>
-void begin_rows(const ForwardTask<T>& task, const T* q, const ForwardSpace<T>& space) {
+void begin_rows(const AttentionTask& task, const T* q, const ForwardSpace<T>& space) {
   const std::int64_t dim = task.shape.head_dim;
   const T scale = static_cast<T>(task.shape.scale);
   T* to = space.queries;
@@ -90,7 +72,7 @@ void soft_max_row(const ForwardSpace<T>& space, std::int64_t row, const BlockRan
 }
 
 template <class T>
-void add_key_block(const ForwardTask<T>& task, std::int64_t key_block, const T* k, const T* v,
+void add_key_block(const AttentionTask& task, std::int64_t key_block, const T* k, const T* v,
                    const ForwardSpace<T>& space) {
   const std::int64_t dim = task.shape.head_dim;
   const std::int64_t stride = task.shape.kv_heads * dim;
@@ -116,7 +98,7 @@ void add_key_block(const ForwardTask<T>& task, std::int64_t key_block, const T* 
 }
 
 template <class T>
-void finish_rows(const ForwardTask<T>& task, const ForwardSpace<T>& space, T* out, T* log_sum_exp) {
+void finish_rows(const AttentionTask& task, const ForwardSpace<T>& space, T* out, T* log_sum_exp) {
   const std::int64_t dim = task.shape.head_dim;
   std::int64_t row = 0;
   for (std::int64_t head = 0; head < task.heads; ++head) {
@@ -143,7 +125,7 @@ void forward_sequence(const AttentionShape& shape, const AttentionSequence& sequ
     for (std::int64_t head = 0; head < shape.query_heads;) {
       const std::int64_t kv_head = head / group;
       const std::int64_t heads = std::min(most_heads, (kv_head + 1) * group - head);
-      const ForwardTask<T> task{shape, sequence, block, head, heads, kv_head, order_fixed};
+      const AttentionTask task{shape, sequence, block, head, heads, kv_head, order_fixed};
       const ForwardSpace<T> space(workspace, task.rows(), shape.head_dim);
       begin_rows(task, q, space);
       for (std::int64_t b = key_blocks.begin; b < key_blocks.end; ++b) add_key_block(task, b, k, v, space);

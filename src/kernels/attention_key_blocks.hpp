@@ -66,6 +66,37 @@ inline std::int64_t columns_of_piece(const KeyPiece& piece, std::int64_t block, 
 // Query heads of a group that are multiplied together: as many as keep the block's rows in cache, evenly.
 std::int64_t heads_at_once(const AttentionShape& shape, std::int64_t rows_per_head);
 
+// One query block of `heads` query heads from `first_head` on, all of which read `kv_head`.
+struct AttentionTask {
+  const AttentionShape& shape;
+  const AttentionSequence& sequence;
+  QueryBlock block;
+  std::int64_t first_head;
+  std::int64_t heads;
+  std::int64_t kv_head;
+  bool order_fixed;
+
+  std::int64_t rows() const { return heads * block.count; }
+  // Element of q, out or d_out where row (head, query) begins.
+  std::int64_t at(std::int64_t head, std::int64_t query) const {
+    return ((block.first_row + query) * shape.query_heads + first_head + head) * shape.head_dim;
+  }
+};
+
+// Tensors of attention_backward.
+template <class T>
+struct AttentionBackwardTensors {
+  const T* q;
+  const T* k;
+  const T* v;
+  const T* out;
+  const T* log_sum_exp;
+  const T* d_out;
+  T* d_q;
+  T* d_k;
+  T* d_v;
+};
+
 // Throws internal when the shape's numbers do not fit each other.
 void require_attention_shape(const AttentionShape& shape);
 

@@ -134,25 +134,12 @@ struct Forward {
   }
 };
 
-template <class T>
-struct BackwardTensors {
-  const T* q;
-  const T* k;
-  const T* v;
-  const T* out;
-  const T* log_sum_exp;
-  const T* d_out;
-  T* d_q;
-  T* d_k;
-  T* d_v;
-};
-
 // d_q of one (query, head), and for the second kernel the mean of d_probability: the sum of d_out * out.
 template <class T>
 struct QueryBackward {
   AttentionShape shape;
   KeyPlaces places;
-  BackwardTensors<T> x;
+  AttentionBackwardTensors<T> x;
   T* means;  // [tokens, Hq]
 
   static std::size_t scratch_bytes(const AttentionShape& shape) {
@@ -212,7 +199,7 @@ template <class T>
 struct KeyBackward {
   AttentionShape shape;
   KeyPlaces places;
-  BackwardTensors<T> x;
+  AttentionBackwardTensors<T> x;
   const T* means;
 
   static std::size_t scratch_bytes(const AttentionShape& shape) {
@@ -322,7 +309,7 @@ void attention_backward_kokkos(ExecutionQueue& queue, const AttentionShape& shap
   const auto means = make_buffer<T>(queue, MemoryCategory::workspace, {shape.tokens, shape.query_heads},
                                     "attention_backward_kokkos");
   const teams::KeyPlaces places{documents.table(), false, 0};
-  const teams::BackwardTensors<T> tensors{q, k, v, out, log_sum_exp, d_out, d_q, d_k, d_v};
+  const AttentionBackwardTensors<T> tensors{q, k, v, out, log_sum_exp, d_out, d_q, d_k, d_v};
   teams::run(queue, "charter::kernels::attention_backward", shape.tokens, shape.query_heads,
              teams::QueryBackward<T>{shape, places, tensors, means.data()});
   teams::run(queue, "charter::kernels::attention_backward", shape.tokens, shape.kv_heads,

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "src/model/gradient_sink.hpp"
 #include "src/model/initialization.hpp"
 #include "src/model/micro_batch.hpp"
@@ -16,11 +18,11 @@ namespace charter::testing_support {
 
 // config.json texts: grouped heads, odd sizes, every switch in some model.
 inline std::string tiny_llama_config(bool tied) {
-  return std::string(
-             R"({"model_type": "llama", "hidden_size": 12, "intermediate_size": 20, "num_hidden_layers": 2,
+  return fmt::format(
+      R"({{"model_type": "llama", "hidden_size": 12, "intermediate_size": 20, "num_hidden_layers": 2,
     "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 4, "vocab_size": 19, "max_position_embeddings": 64,
-    "rms_norm_eps": 1e-5, "initializer_range": 0.3, "tie_word_embeddings": )") +
-         (tied ? "true}" : "false}");
+    "rms_norm_eps": 1e-5, "initializer_range": 0.3, "tie_word_embeddings": {}}})",
+      tied);
 }
 inline std::string tiny_qwen2_config() {
   return R"({"model_type": "qwen2", "hidden_size": 8, "intermediate_size": 12, "num_hidden_layers": 2,

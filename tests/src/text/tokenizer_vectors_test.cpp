@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "src/base/file.hpp"
@@ -108,7 +109,7 @@ TEST_F(RealTokenizer, Phi2TakesRunsOfWhiteSpaceWhole) {
   EXPECT_EQ(phi2().encode("a\t\tb   c"), (Ids{64, 50294, 65, 50285, 66}));
   EXPECT_EQ(phi2().encode("Hello, World! \u00BFC\u00F3mo?"),
             (Ids{15496, 11, 2159, 0, 1587, 123, 34, 10205, 5908, 30}));
-  EXPECT_EQ(phi2().encode(std::string(33, ' ') + "y"), (Ids{50257, 50286, 88}));
+  EXPECT_EQ(phi2().encode(fmt::format("{:33}y", "")), (Ids{50257, 50286, 88}));
   EXPECT_EQ(phi2().encode("\n\n\t\t\t\t\t\t\t\t\t\tz"), (Ids{628, 50287, 197, 89}));
 }
 
