@@ -18,10 +18,25 @@
 namespace charter {
 namespace {
 
+const char* environment(const char* name) {
+  return std::getenv(name);
+}
+
+// Where no MPI says who is rank 0, the launcher's environment does: what all processes of a launch would say
+// alike, help or a wrong option, is said once.
+void let_one_speak() {
+  const int rank = static_cast<int>(rank_in_launch(environment));
+  set_log_identity({.rank = rank, .show_on_terminal = rank == 0});
+}
+
+void print_once(const std::string& text) {
+  if (rank_in_launch(environment) == 0) std::fputs(text.c_str(), stdout);
+}
+
 // Prints help or version when one of them is asked for; then the program ends.
 bool answers_without_work(ParseAction action, const OptionSet& set) {
   if (action == ParseAction::run) return false;
-  std::fputs(action == ParseAction::show_help ? set.help().c_str() : (set.version() + "\n").c_str(), stdout);
+  print_once(action == ParseAction::show_help ? set.help() : set.version() + "\n");
   return true;
 }
 
@@ -51,8 +66,7 @@ void require_equal_start(const Communicator& world, const OptionSet& set) {
 }
 
 void refuse_several_processes() {
-  const auto claim =
-      launcher_claim([](const char* name) { return static_cast<const char*>(std::getenv(name)); });
+  const auto claim = launcher_claim(environment);
   if (!claim || claim->ranks <= 1) return;
   fail(ExitCode::configuration, "this program is one process, but its launcher started several (" +
                                     claim->variable + "); start it without mpirun or srun, or with one rank");
@@ -84,7 +98,10 @@ ExitCode parse_and_run(int argc, char** argv, OptionSet& set, const std::functio
 int run_parallel_program(int argc, char** argv, OptionSet& set, const std::function<void()>& check,
                          const std::function<ExitCode(Session&)>& program, Signals signals) {
   try {
-    if (asks_for_help(argc, argv) && answers_without_work(set.parse(argc, argv), set)) return 0;
+    if (asks_for_help(argc, argv)) {
+      let_one_speak();
+      if (answers_without_work(set.parse(argc, argv), set)) return 0;
+    }
     Session session;
     if (signals == Signals::are_taken) hold_signals();
     return session.run([&] {
@@ -99,6 +116,7 @@ int run_parallel_program(int argc, char** argv, OptionSet& set, const std::funct
 
 int run_single_program(int argc, char** argv, OptionSet& set, const std::function<void()>& check,
                        const std::function<ExitCode()>& program) {
+  let_one_speak();
   try {
     if (answers_without_work(set.parse(argc, argv), set)) return 0;
     check();
@@ -112,9 +130,10 @@ int run_single_program(int argc, char** argv, OptionSet& set, const std::functio
 
 int run_commands(int argc, char** argv, CommandSet& set,
                  const std::map<std::string, std::function<ExitCode()>>& programs) {
+  let_one_speak();
   try {
     const CommandSet::Choice choice = set.parse(argc, argv);
-    std::fputs(choice.text.c_str(), stdout);
+    print_once(choice.text);
     if (choice.action != ParseAction::run) return 0;
     refuse_several_processes();
     return static_cast<int>(programs.at(choice.command)());

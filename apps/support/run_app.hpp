@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the mains share: options, MPI and Kokkos in the right order, and errors as exit codes. --help and
-// --version need neither MPI nor a device.
+// --version need neither MPI nor a device; under a launcher rank 0 alone prints them.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ int run_parallel_program(int argc, char** argv, OptionSet& set, const std::funct
                          const std::function<ExitCode(Session&)>& program,
                          Signals signals = Signals::end_the_program);
 
-// A program of one process without MPI. Refuses a launcher that started several.
+// A program of one process without MPI. Refuses a launcher that started several, by one message.
 int run_single_program(int argc, char** argv, OptionSet& set, const std::function<void()>& check,
                        const std::function<ExitCode()>& program);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -69,7 +70,8 @@ void add_text_generation_options(OptionSet& set, TextGenerationOptions& o) {
   set.group("Model and prompt");
   set.add("model", o.model, "Hugging Face folder, GGUF file, run folder or checkpoint").required();
   set.add("prompt", o.prompt, "what to answer, or to go on from with --no-chat");
-  set.add("prompt-ids", o.prompt_ids, "token ids in place of --prompt; may be given several times");
+  set.add("prompt-ids", o.prompt_ids, "token ids in place of --prompt; may be given several times")
+      .range(0, std::numeric_limits<TokenId>::max());
   set.add(
          "prompts", o.prompts,
          "a file of prompts: JSONL or JSON array of {prompt}, {messages}, {instruction, input} or {text}, or "
@@ -82,14 +84,15 @@ void add_text_generation_options(OptionSet& set, TextGenerationOptions& o) {
   set.add("output", o.output, "write the JSON lines to this file; otherwise to standard output")
       .value_name("FILE");
   set.add("overwrite", o.overwrite, "replace the output file if it is there");
-  set.add("progress-interval", o.plain_interval, "time between progress lines when not on a terminal");
+  set.add("progress-interval", o.plain_interval, "time between progress lines when not on a terminal")
+      .range(0, 365.0 * 86400.0);
   set.group("Generation");
   set.add("max-tokens", o.max_tokens, "longest answer").range(1, std::int64_t{1} << 24).unit("tokens");
   set.add("greedy", o.greedy, "always the most likely token; --no-greedy samples");
   set.add("temperature", o.temperature, "divides the logits before sampling").above(0.0, 1000.0);
   set.add("top-k", o.top_k, "sample from the k most likely tokens; 0: all").range(0, std::int64_t{1} << 31);
   set.add("top-p", o.top_p, "sample from the most likely tokens of this total probability").above(0.0, 1.0);
-  set.add("seed", o.seed, "of the samples");
+  set.add("seed", o.seed, "of the samples").range(0, std::numeric_limits<std::uint64_t>::max());
   set.add("samples", o.samples, "answers to the same prompt").range(1, 1000000);
   set.add("show-ids", o.show_ids, "print token ids in place of text; with --prompts, beside it");
   set.group("Machine");

@@ -62,6 +62,15 @@ std::optional<LauncherClaim> launcher_claim(const EnvironmentLookup& lookup) {
   return slurm_claim(lookup);
 }
 
+long rank_in_launch(const EnvironmentLookup& lookup) {
+  // Inner launchers first, as above.
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PALS_RANKID", "FLUX_TASK_RANK",
+                           "JSM_NAMESPACE_RANK", "PMIX_RANK"}) {
+    if (const auto rank = number_of(lookup, name)) return *rank;
+  }
+  return slurm_claim(lookup) ? number_of(lookup, "SLURM_PROCID").value_or(0) : 0;
+}
+
 void refuse_lonely_rank(int world_size, const std::string& mpi_library, const EnvironmentLookup& lookup) {
   if (world_size != 1) return;
   const auto claim = launcher_claim(lookup);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "modules/training/evaluation_options.hpp"
 
+#include <limits>
+
 namespace charter {
 namespace {
 
 constexpr std::int64_t most_records = std::int64_t{1} << 40;
 constexpr std::int64_t most_tokens = std::int64_t{1} << 24;
+constexpr double longest_time_s = 365.0 * 86400.0;
 
 void add_model_and_data(OptionSet& set, EvaluationOptions& o) {
   set.group("Model and data");
@@ -38,7 +41,8 @@ void add_results(OptionSet& set, EvaluationOptions& o) {
   set.group("Results");
   set.add("output", o.output, "write a JSON line for each document to this file").value_name("FILE");
   set.add("overwrite", o.overwrite, "replace the output file if it is there").transient();
-  set.add("progress-interval", o.plain_interval, "time between progress lines when not on a terminal");
+  set.add("progress-interval", o.plain_interval, "time between progress lines when not on a terminal")
+      .range(0, longest_time_s);
 }
 
 void add_machine(OptionSet& set, EvaluationOptions& o) {
@@ -51,9 +55,11 @@ void add_machine(OptionSet& set, EvaluationOptions& o) {
   set.add("threads", o.threads, "threads of matrix products in each rank; 0: cores / ranks on them")
       .range(0, 4096);
   set.add("memory-limit", o.memory_limit,
-          "most memory a rank's pool may take; 0: an even share of the node's or the container's");
+          "most memory a rank's pool may take; 0: an even share of the node's or the container's")
+      .range(0, std::numeric_limits<std::int64_t>::max());
   set.add("hang-timeout", o.hang_timeout,
-          "a rank that waits longer for another ends the job with exit code 79");
+          "a rank that waits longer for another ends the job with exit code 79")
+      .range(1, longest_time_s);
   set.add("dry-run", o.dry_run, "print the resolved settings, the data's size and the memory, and end")
       .transient();
 }
@@ -72,7 +78,6 @@ void check_evaluation_options(const OptionSet& set, const EvaluationOptions& opt
   if (options.samples.stride > options.samples.max_length)
     set.refuse("stride", "at most --max-length, or text between two windows would be left out");
   if (options.overwrite && options.output.empty()) set.refuse("overwrite", "there is no --output");
-  if (options.hang_timeout.seconds < 1) set.refuse("hang-timeout", "at least 1s");
 }
 
 }  // namespace charter

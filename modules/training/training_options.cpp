@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "modules/training/training_options.hpp"
 
+#include <limits>
+
 #include <fmt/format.h>
 
 #include "src/base/error.hpp"
@@ -10,6 +12,7 @@ namespace {
 
 constexpr std::int64_t most_steps = std::int64_t{1} << 40;
 constexpr std::int64_t most_tokens = std::int64_t{1} << 24;
+constexpr double longest_time_s = 365.0 * 86400.0;
 
 void add_model_and_data(OptionSet& set, TrainingOptions& o) {
   set.group("Model and data");
@@ -70,7 +73,7 @@ void add_optimization(OptionSet& set, TrainingOptions& o) {
       .range(1, most_steps)
       .may_change_on_resume();
   set.add("epochs", o.epochs,
-          "end after so many passes over the training samples (default 1 without --max-steps)")
+          "end after so many passes over the training samples; without --max-steps either, after one")
       .range(1, 1000000)
       .may_change_on_resume();
   set.add("global-batch", o.global_batch,
@@ -101,7 +104,8 @@ void add_optimization(OptionSet& set, TrainingOptions& o) {
                  {{"stop", NonfinitePolicy::stop}, {"skip", NonfinitePolicy::skip}},
                  "a step whose loss or gradient is not finite")
       .may_change_on_resume();
-  set.add("seed", o.seed, "start weights, data order and split");
+  set.add("seed", o.seed, "start weights, data order and split")
+      .range(0, std::numeric_limits<std::uint64_t>::max());
 }
 
 void add_reporting(OptionSet& set, TrainingOptions& o) {
@@ -118,6 +122,7 @@ void add_reporting(OptionSet& set, TrainingOptions& o) {
       .range(1, most_steps)
       .may_change_on_resume();
   set.add("progress-interval", o.plain_interval, "time between progress lines when not on a terminal")
+      .range(0, longest_time_s)
       .may_change_on_resume();
 }
 
@@ -132,14 +137,17 @@ void add_machine(OptionSet& set, TrainingOptions& o) {
       .may_change_on_resume();
   set.add("memory-limit", o.memory_limit,
           "most memory a rank's pool may take; 0: an even share of the node's or the container's")
+      .range(0, std::numeric_limits<std::int64_t>::max())
       .may_change_on_resume();
   set.add("peak-gflops", o.peak_gflops,
           "what a rank's device can do, for mfu in the metrics; 0: the rate of matrix products measured at "
           "start")
       .range(0.0, 1e9)
+      .unit("GFLOP/s")
       .may_change_on_resume();
   set.add("hang-timeout", o.hang_timeout,
           "a rank that waits longer for another ends the job with exit code 79")
+      .range(1, longest_time_s)
       .may_change_on_resume();
   set.add("check-collectives", o.check_collectives,
           "compare the arguments of all ranks before each collective")
@@ -178,7 +186,6 @@ void check_training_options(const OptionSet& set, const TrainingOptions& options
       if (set.given(name)) set.refuse(name, "belongs to --optimizer adamw; sgd is plain");
     }
   }
-  if (options.hang_timeout.seconds < 1) set.refuse("hang-timeout", "at least 1s");
 }
 
 }  // namespace charter

@@ -20,12 +20,16 @@ OptionSet& CommandSet::add(const std::string& name, const std::string& summary) 
   return *commands_.back().options;
 }
 
-CommandSet::Command& CommandSet::find(const std::string& name) {
-  const auto found = std::ranges::find(commands_, name, &Command::name);
-  if (found != commands_.end()) return *found;
+std::vector<std::string> CommandSet::names() const {
   std::vector<std::string> names;
   for (const Command& known : commands_) names.push_back(known.name);
-  const std::string nearest = nearest_name(name, names);
+  return names;
+}
+
+const CommandSet::Command& CommandSet::find(const std::string& name) const {
+  const auto found = std::ranges::find(commands_, name, &Command::name);
+  if (found != commands_.end()) return *found;
+  const std::string nearest = nearest_name(name, names());
   fail(ExitCode::usage, fmt::format("unknown command \"{}\"; {}", name,
                                     nearest.empty() ? program_ + " --help lists all commands"
                                                     : fmt::format("did you mean {}?", nearest)));
@@ -44,7 +48,7 @@ CommandSet::Choice CommandSet::parse(const std::vector<std::string>& arguments) 
     fail(ExitCode::usage, fmt::format("the first argument must be a command{}; {} --help lists them",
                                       first.empty() ? "" : ", not " + first, program_));
   }
-  Command& command = find(first);
+  const Command& command = find(first);
   const ParseAction action =
       command.options->parse(std::vector<std::string>(arguments.begin() + 1, arguments.end()));
   switch (action) {

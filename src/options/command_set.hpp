@@ -36,6 +36,10 @@ class CommandSet {
 
   // The list of commands.
   std::string help() const;
+  // In the order of the help.
+  std::vector<std::string> names() const;
+  // Throws Error(usage) for an unknown command, as parse().
+  const OptionSet& options(const std::string& name) const { return *find(name).options; }
 
  private:
   struct Command {
@@ -43,7 +47,7 @@ class CommandSet {
     std::string summary;
     std::unique_ptr<OptionSet> options;
   };
-  Command& find(const std::string& name);
+  const Command& find(const std::string& name) const;
 
   std::string program_;
   std::string summary_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // OptionSet's output: the help, the config text, and the comparison with an earlier config.
 #include <map>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -14,7 +15,7 @@ namespace {
 
 constexpr const char* unset = "(unset)";
 
-// "(default 1 sequences; 1 to 65536)" and the like; nothing when there is nothing to say.
+// "(default 1 sequences; 1 to 65536)" and the like.
 std::string details_of(const OptionSpec& spec) {
   const ValueKind kind = spec.value->kind();
   std::string details;
@@ -29,12 +30,24 @@ std::string details_of(const OptionSpec& spec) {
     } else {
       add("default " + join_texts(spec.default_texts) + unit);
     }
-  } else if (!spec.unit.empty()) {
-    add("in" + unit);
+  } else if (!spec.required) {
+    add("unset by default");
   }
+  if (!has_default && !spec.unit.empty()) add("in" + unit);
   if (const std::string legal = spec.value->legal_values(); !legal.empty()) add(legal);
   if (kind == ValueKind::repeatable) add("repeatable");
-  return details.empty() ? "" : " (" + details + ")";
+  return " (" + details + ")";
+}
+
+// What the placeholders of these options stand for, where that needs examples.
+std::string explain_placeholders(const std::vector<std::unique_ptr<OptionSpec>>& specs) {
+  std::map<std::string, std::string> examples;
+  for (const auto& spec : specs) {
+    if (const std::string text = spec->value->examples(); !text.empty()) examples[spec->value_name] = text;
+  }
+  std::string lines;
+  for (const auto& [name, text] : examples) lines += fmt::format("  {:8} {}\n", name, text);
+  return lines.empty() ? "" : "\nValues:\n" + lines;
 }
 
 }  // namespace
@@ -54,7 +67,7 @@ std::string OptionSet::help() const {
   lines.push_back({"General", "config", "FILE", "read options from an INI file; the command line wins"});
   lines.push_back({"General", "help", "", "show this text"});
   lines.push_back({"General", "version", "", "show the version"});
-  return usage + "\n" + format_help_lines(lines);
+  return usage + "\n" + format_help_lines(lines) + explain_placeholders(specs_);
 }
 
 std::vector<OptionState> OptionSet::states() const {

@@ -17,7 +17,8 @@ namespace {
 
 using Path = std::filesystem::path;
 
-// Codec<T>: text to T, T to canonical text, the number that a range limits, and the placeholder in the help.
+// Codec<T>: text to T, T to canonical text, the number that a range limits, the placeholder in the help, and
+// examples where the way of writing needs them.
 template <class T>
 struct Codec;
 
@@ -93,6 +94,7 @@ struct Codec<Path> {
 template <>
 struct Codec<Duration> {
   static constexpr const char* placeholder = "TIME";
+  static constexpr const char* examples = "90, 90s, 15m, 1.5h, 1h30m or 2d";
   static Duration parse(const std::string& text) { return parse_duration(text); }
   static std::string format(const Duration& value) { return format_duration(value); }
   static long double number(const Duration& value) { return static_cast<long double>(value.seconds); }
@@ -100,6 +102,7 @@ struct Codec<Duration> {
 template <>
 struct Codec<ByteSize> {
   static constexpr const char* placeholder = "BYTES";
+  static constexpr const char* examples = "4096, 64k (1,000 each), 64Ki (1,024 each), 1.5G or 2GiB";
   static ByteSize parse(const std::string& text) { return parse_byte_size(text); }
   static std::string format(const ByteSize& value) { return format_byte_size(value); }
   static long double number(const ByteSize& value) { return static_cast<long double>(value.bytes); }
@@ -107,6 +110,7 @@ struct Codec<ByteSize> {
 template <>
 struct Codec<BatchSize> {
   static constexpr const char* placeholder = "N|Nt";
+  static constexpr const char* examples = "512 (sequences), 262144t, 500kt or 0.5Mt (tokens)";
   static BatchSize parse(const std::string& text) { return parse_batch_size(text); }
   static std::string format(const BatchSize& value) { return format_batch_size(value); }
   static long double number(const BatchSize& value) { return static_cast<long double>(value.count); }
@@ -114,6 +118,8 @@ struct Codec<BatchSize> {
 template <>
 struct Codec<WallTime> {
   static constexpr const char* placeholder = "MOMENT";
+  static constexpr const char* examples =
+      "23:59 (the next one), 2026-01-31T23:59, 2026-01-31T23:59:00Z or seconds since 1970";
   static WallTime parse(const std::string& text) {
     return parse_wall_time(text, static_cast<std::int64_t>(std::time(nullptr)));
   }
@@ -125,11 +131,20 @@ concept Ranged = requires(const T& value) {
   Codec<T>::number(value);
 };
 
+template <class T>
+concept WrittenInItsOwnWay = requires {
+  Codec<T>::examples;
+};
+
 // What all bindings to elements of type T share: the range and the conversion of one text.
 template <class T>
 class TypedValue : public OptionValue {
  public:
   std::string placeholder() const override { return Codec<T>::placeholder; }
+  std::string examples() const override {
+    if constexpr (WrittenInItsOwnWay<T>) return Codec<T>::examples;
+    return "";
+  }
   void set_range(const ValueRange& range) override { range_ = range; }
   std::string legal_values() const override {
     if (!range_) return "";
@@ -247,6 +262,7 @@ class ChoiceValue final : public OptionValue {
     return list;
   }
   std::string placeholder() const override { return "NAME"; }
+  std::string examples() const override { return ""; }
   void set_range(const ValueRange&) override { require(false, "a choice has no range"); }
 
  private:

@@ -80,6 +80,8 @@ class OptionValue {
   virtual std::string legal_values() const = 0;
   // What stands for the value in the help: N, X, TEXT, PATH, ...
   virtual std::string placeholder() const = 0;
+  // How a value of this type is written, by examples; "" where that goes without saying.
+  virtual std::string examples() const = 0;
   virtual void set_range(const ValueRange& range) = 0;
 };
 

@@ -60,6 +60,22 @@ TEST(Launcher, NonsenseIsIgnored) {
   EXPECT_EQ(claimed({{"PMI_SIZE", ""}}), 0);
 }
 
+TEST(Launcher, KnowsTheRankWithoutMpi) {
+  const auto rank = [](const Environment& environment) { return rank_in_launch(lookup_in(environment)); };
+  EXPECT_EQ(rank({}), 0);
+  EXPECT_EQ(rank({{"OMPI_COMM_WORLD_RANK", "3"}, {"PMIX_RANK", "3"}}), 3);
+  EXPECT_EQ(rank({{"PMI_RANK", "2"}}), 2);
+  EXPECT_EQ(rank({{"FLUX_TASK_RANK", "5"}}), 5);
+  EXPECT_EQ(rank({{"SLURM_STEP_ID", "0"}, {"SLURM_NTASKS", "8"}, {"SLURM_PROCID", "7"}}), 7);
+  // mpirun on one rank inside a step of srun; and a batch script, which is task 0 of nothing.
+  EXPECT_EQ(rank({{"OMPI_COMM_WORLD_RANK", "0"},
+                  {"SLURM_STEP_ID", "0"},
+                  {"SLURM_NTASKS", "8"},
+                  {"SLURM_PROCID", "7"}}),
+            0);
+  EXPECT_EQ(rank({{"SLURM_NTASKS", "8"}, {"SLURM_PROCID", "7"}}), 0);
+}
+
 TEST(Launcher, ALonelyRankIsRefusedWithTheCure) {
   const Environment environment = {{"PMI_SIZE", "4"}};
   try {

@@ -174,6 +174,8 @@ TEST(Help, ShowsGroupsDefaultsUnitsAndLegalValues) {
   set.add("count", count, "how often").range(1, 9).unit("times");
   set.add("flag", flag, "whether");
   set.add("file", files, "what to read").value_name("FILE").positional();
+  Duration wait{90};
+  set.add("wait", wait, "how long");
   EXPECT_EQ(set.help(),
             "tool: Does one thing.\n"
             "\n"
@@ -182,12 +184,16 @@ TEST(Help, ShowsGroupsDefaultsUnitsAndLegalValues) {
             "Work:\n"
             "  --count N              how often (default 3 times; 1 to 9)\n"
             "  --[no-]flag            whether (default on)\n"
-            "  --file FILE            what to read (repeatable)\n"
+            "  --file FILE            what to read (unset by default; repeatable)\n"
+            "  --wait TIME            how long (default 90s)\n"
             "\n"
             "General:\n"
             "  --config FILE          read options from an INI file; the command line wins\n"
             "  --help                 show this text\n"
-            "  --version              show the version\n");
+            "  --version              show the version\n"
+            "\n"
+            "Values:\n"
+            "  TIME     90, 90s, 15m, 1.5h, 1h30m or 2d\n");
 }
 
 }  // namespace
