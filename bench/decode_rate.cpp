@@ -3,13 +3,13 @@
 // reads every weight once, so tokens/s is at most (read rate) / (bytes of weights). Usage: decode_rate
 // [threads]
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
 #include <vector>
 
 #include "bench/smollm2_shape.hpp"
+#include "src/base/steady_time.hpp"
 #include "src/blas/gemm.hpp"
 #include "src/model/initialization.hpp"
 #include "src/model/model_state.hpp"
@@ -20,17 +20,13 @@ namespace {
 
 using namespace charter;
 
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 // Bytes per second at which `threads` threads together sum a large array.
 double read_rate(const std::vector<float>& values, int threads) {
   double best = 0;
   for (int round = 0; round < 5; ++round) {
     std::vector<float> sums(static_cast<std::size_t>(threads) * 64, 0.0F);
     std::vector<std::thread> workers;
-    const double start = now_s();
+    const double start = steady_now_s();
     for (int t = 0; t < threads; ++t) {
       workers.emplace_back([&, t] {
         const std::size_t share = values.size() / static_cast<std::size_t>(threads) / 64 * 64;
@@ -43,7 +39,7 @@ double read_rate(const std::vector<float>& values, int threads) {
       });
     }
     for (std::thread& worker : workers) worker.join();
-    best = std::max(best, static_cast<double>(values.size() * sizeof(float)) / (now_s() - start));
+    best = std::max(best, static_cast<double>(values.size() * sizeof(float)) / (steady_now_s() - start));
     volatile float keep = sums[0];
     (void)keep;
   }
@@ -72,9 +68,9 @@ int main(int argc, char** argv) {
   const std::vector<float> values(std::size_t{1} << 27, 1.0F);
   const double before = read_rate(values, threads);
   constexpr int tokens = 64;
-  const double start = now_s();
+  const double start = steady_now_s();
   for (int i = 0; i < tokens; ++i) logits = decoder.append({next()});
-  const double tokens_per_s = tokens / (now_s() - start);
+  const double tokens_per_s = tokens / (steady_now_s() - start);
   const double rate = (before + read_rate(values, threads)) / 2;
   const double bytes = static_cast<double>(model.list.num_elements()) * sizeof(float);
   std::printf(

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // checkpoint_tool verify and diff: what the blocks themselves tell.
-#include <chrono>
 #include <iostream>
 
 #include <fmt/format.h>
@@ -10,6 +9,7 @@
 #include "apps/support/checkpoint_commands.hpp"
 #include "modules/checkpoint/checkpoint_catalogue.hpp"
 #include "modules/checkpoint/checkpoint_difference.hpp"
+#include "src/base/steady_time.hpp"
 #include "src/report/console_table.hpp"
 #include "src/report/format_units.hpp"
 #include "src/report/progress_bar.hpp"
@@ -18,20 +18,16 @@
 namespace charter {
 namespace {
 
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 // A line of progress while blocks are read: on a terminal only, where somebody waits.
 class ReadingProgress {
  public:
   explicit ReadingProgress(std::int64_t total_bytes)
       : bar_(terminal_shape(STDERR_FILENO).is_terminal ? &std::cerr : nullptr, settings(total_bytes)),
-        start_s_(now_s()) {}
+        start_s_(steady_now_s()) {}
 
   BytesRead on_bytes() {
     return [this](std::int64_t bytes) {
-      const double seconds = std::max(now_s() - start_s_, 1e-9);
+      const double seconds = std::max(steady_now_s() - start_s_, 1e-9);
       bar_.update({bytes / mebibyte, std::nullopt, static_cast<double>(bytes) / seconds});
     };
   }

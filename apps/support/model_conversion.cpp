@@ -14,6 +14,7 @@
 #include "src/model/weight_map.hpp"
 #include "src/report/format_units.hpp"
 #include "src/storage/safetensors_writer.hpp"
+#include "src/tensor/shape_extents.hpp"
 
 namespace charter {
 namespace {
@@ -40,8 +41,7 @@ void write_hdf5(const ConversionOptions& options, const ModelSource& source, con
     LocalBlock block;
     block.group = weights_group;
     block.name = list.specs[i].name;
-    const Shape& shape = list.specs[i].shape;
-    for (int dim = 0; dim < shape.rank(); ++dim) block.global_shape.push_back(shape[dim]);
+    block.global_shape = extents_of(list.specs[i].shape);
     block.offset.assign(block.global_shape.size(), 0);
     block.extent = block.global_shape;
     block.read = [&map, &source, id = static_cast<ParameterId>(i)](std::int64_t first,

@@ -2,7 +2,6 @@
 #include "apps/support/prompt_file.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <iostream>
 
 #include <fmt/format.h>
@@ -10,6 +9,7 @@
 
 #include "src/base/json.hpp"
 #include "src/base/log.hpp"
+#include "src/base/steady_time.hpp"
 #include "src/dataset/record_reader.hpp"
 #include "src/report/format_units.hpp"
 #include "src/report/json_lines_file.hpp"
@@ -17,10 +17,6 @@
 
 namespace charter {
 namespace {
-
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 struct Prompt {
   std::vector<Message> messages;  // as the file has them
@@ -118,7 +114,7 @@ void answer_prompts(const TextGenerationOptions& options, TextGenerator& generat
   const bool shows_lines = !file && ::isatty(STDOUT_FILENO) == 1;
   ProgressBar bar(shows_lines ? nullptr : &std::cerr,
                   progress_settings(options, std::ssize(prompts) * options.samples));
-  const double start = now_s();
+  const double start = steady_now_s();
   std::int64_t answers = 0;
   std::int64_t generated = 0;
   for (std::int64_t index = 0; index < std::ssize(prompts); ++index) {
@@ -133,14 +129,15 @@ void answer_prompts(const TextGenerationOptions& options, TextGenerator& generat
         if (!out) fail(ExitCode::cannot_write, "standard output cannot be written; is its disk full?");
       }
       generated += std::ssize(answer.ids);
-      bar.update({++answers, std::nullopt, static_cast<double>(generated) / (now_s() - start)});
+      bar.update({++answers, std::nullopt, static_cast<double>(generated) / (steady_now_s() - start)});
     };
     generator.answer(prompt.ids, index, {nullptr, nullptr, write});
   }
   bar.finish();
   if (file) file->finish();
   log_info(fmt::format("{} prompts, {} answers, {} tokens generated at {}", prompts.size(), answers,
-                       generated, format_rate(static_cast<double>(generated) / (now_s() - start), "tokens")));
+                       generated,
+                       format_rate(static_cast<double>(generated) / (steady_now_s() - start), "tokens")));
 }
 
 }  // namespace charter

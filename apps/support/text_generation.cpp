@@ -2,7 +2,6 @@
 #include "apps/support/text_generation.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <ostream>
 
@@ -12,15 +11,12 @@
 #include "apps/support/text_generator.hpp"
 #include "modules/topology/node_layout.hpp"
 #include "src/base/log.hpp"
+#include "src/base/steady_time.hpp"
 #include "src/blas/gemm.hpp"
 #include "src/report/format_units.hpp"
 
 namespace charter {
 namespace {
-
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 std::vector<TokenId> prompt_ids_of(const TextGenerationOptions& options, const TextGenerator& generator) {
   if (options.prompt_ids.empty()) return render_prompt(options, generator.text(), options.prompt);
@@ -41,17 +37,22 @@ void answer_one(const TextGenerationOptions& options, TextGenerator& generator, 
   if (prompt.empty()) fail(ExitCode::usage, "the prompt has no token to start from");
   generator.load_weights();
   const bool show_ids = options.show_ids || !generator.has_text();
-  const double start = now_s();
+  const bool is_chat = options.chat && options.prompt_ids.empty();
+  const auto text_of = [&](std::size_t position, TokenId token) {
+    const std::string piece = generator.text().tokenizer.piece(token);
+    return is_chat && position == 0 ? generator.text().chat_template.answer_content(piece) : piece;
+  };
+  const double start = steady_now_s();
   double prompted = start;
   std::int64_t generated = 0;
   generator.answer(prompt, 0,
-                   {.on_prompt = [&] { prompted = now_s(); },
+                   {.on_prompt = [&] { prompted = steady_now_s(); },
                     .on_token =
                         [&](std::size_t position, TokenId token) {
                           if (show_ids) {
                             out << (position > 0 ? " " : "") << token << std::flush;
                           } else {
-                            out << generator.text().tokenizer.piece(token) << std::flush;
+                            out << text_of(position, token) << std::flush;
                           }
                         },
                     .on_answer =
@@ -61,7 +62,7 @@ void answer_one(const TextGenerationOptions& options, TextGenerator& generator, 
                         }});
   log_info(fmt::format("prompt {} tokens in {}; {} tokens generated at {}", prompt.size(),
                        format_seconds(prompted - start), generated,
-                       format_rate(static_cast<double>(generated) / (now_s() - prompted), "tokens")));
+                       format_rate(static_cast<double>(generated) / (steady_now_s() - prompted), "tokens")));
 }
 
 }  // namespace

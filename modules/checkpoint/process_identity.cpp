@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "modules/checkpoint/process_identity.hpp"
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -12,6 +11,8 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
+
+#include "src/base/host_name.hpp"
 
 namespace charter {
 namespace {
@@ -30,11 +31,6 @@ std::int64_t start_ticks_of(std::int64_t pid) {
   std::int64_t ticks = 0;
   fields >> ticks;
   return fields ? ticks : 0;
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
 std::string scheduler_job() {

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "modules/checkpoint/process_identity.hpp"
+#include "src/base/descriptor.hpp"
 #include "src/base/error.hpp"
 #include "src/base/log.hpp"
 
@@ -53,22 +54,6 @@ std::optional<ProcessIdentity> read_holder(int descriptor) {
   fail(ExitCode::configuration, fmt::format("{}: the run folder is in use ({}): {}", path.string(),
                                             holder ? describe(*holder) : "holder not named", why));
 }
-
-// Closes unless released.
-class Descriptor {
- public:
-  explicit Descriptor(int descriptor) : descriptor_(descriptor) {}
-  ~Descriptor() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return descriptor_; }
-  int release() { return std::exchange(descriptor_, -1); }
-
- private:
-  int descriptor_;
-};
 
 }  // namespace
 

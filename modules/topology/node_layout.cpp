@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "modules/comm/agreement.hpp"
+#include "src/base/host_name.hpp"
 
 namespace charter {
 namespace {
@@ -28,11 +29,6 @@ int core_of(int cpu) {
   std::ifstream file(path);
   int first = 0;
   return file >> first ? first : cpu;
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown-host";
 }
 
 // Collective. Every rank's list, in rank order.

@@ -17,16 +17,13 @@
 #include "modules/training/machine_introduction.hpp"
 #include "modules/training/memory_report.hpp"
 #include "src/base/log.hpp"
+#include "src/base/steady_time.hpp"
 #include "src/report/format_units.hpp"
 #include "src/report/progress_bar.hpp"
 #include "src/tensor/compute_session.hpp"
 
 namespace charter {
 namespace {
-
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 void print(const std::string& text) {
   std::fputs(text.c_str(), stdout);
@@ -75,10 +72,10 @@ ExitCode plan_evaluation(const Communicator& world, const OptionSet& set, const 
 class EvaluationProgress {
  public:
   EvaluationProgress(const EvaluationOptions& options, std::int64_t documents)
-      : bar_(&std::cerr, settings(options, documents)), portion_start_s_(now_s()) {}
+      : bar_(&std::cerr, settings(options, documents)), portion_start_s_(steady_now_s()) {}
 
   void update(const EvaluationReport& report, std::int64_t portion_tokens) {
-    const double now = now_s();
+    const double now = steady_now_s();
     bar_.update({report.documents_done(), report.summary().mean_loss(),
                  static_cast<double>(portion_tokens) / (now - portion_start_s_)});
     portion_start_s_ = now;

@@ -1,25 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "modules/training/shared_folder.hpp"
 
-#include <array>
 #include <chrono>
 #include <thread>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "modules/comm/agreement.hpp"
 #include "src/base/file.hpp"
+#include "src/base/host_name.hpp"
 
 namespace charter {
 namespace {
 
 constexpr std::int64_t longest_token = 4096;
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown host";
-}
 
 bool holds(const std::filesystem::path& file, const std::string& token) {
   try {

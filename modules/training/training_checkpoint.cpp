@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "src/tensor/shape_extents.hpp"
+
 namespace charter {
 namespace {
 
@@ -19,12 +21,6 @@ std::vector<GroupStore<T>> groups_of(const ModelState<T>& model, const Optimizer
     groups.emplace_back(moment2_group, optimizer.second_moment());
   }
   return groups;
-}
-
-std::vector<std::int64_t> extents_of(const Shape& shape) {
-  std::vector<std::int64_t> extents;
-  for (int dim = 0; dim < shape.rank(); ++dim) extents.push_back(shape[dim]);
-  return extents;
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "modules/training/training_loop.hpp"
 
-#include <chrono>
 #include <cmath>
 #include <iostream>
 
@@ -12,14 +11,11 @@
 #include "modules/training/memory_report.hpp"
 #include "modules/training/training_checkpoint.hpp"
 #include "src/base/log.hpp"
+#include "src/base/steady_time.hpp"
 #include "src/report/format_units.hpp"
 
 namespace charter {
 namespace {
-
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 ProgressSettings progress_settings(const TrainingParts& parts, const RunProgress& progress) {
   const TerminalShape terminal = terminal_shape(STDERR_FILENO);
@@ -120,7 +116,7 @@ double TrainingLoop::expected_save_s() const {
 }
 
 StepResult TrainingLoop::train_step() {
-  const double start = now_s();
+  const double start = steady_now_s();
   const TrainingOptions& options = parts_.options;
   parts_.mesh.world().log().set_step(progress_.step + 1);
   set_log_step(progress_.step + 1);
@@ -140,7 +136,7 @@ StepResult TrainingLoop::train_step() {
   progress_.input_tokens += plan.input_tokens;
   progress_.loss_tokens += plan.loss_tokens;
   progress_.last_loss = result.sums.mean_loss(plan.loss_tokens);
-  const double step_s = now_s() - start;
+  const double step_s = steady_now_s() - start;
   smoothed_step_s_ = smoothed_step_s_ == 0 ? step_s : 0.9 * smoothed_step_s_ + 0.1 * step_s;
   report(batch, plan, result, step_s);
   return result;
@@ -222,14 +218,14 @@ std::optional<double> TrainingLoop::evaluate() {
   const TrainingData& data = parts_.data;
   const std::int64_t held_out = data.split.validation_size();
   if (parts_.options.eval_every == 0 || held_out == 0) return {};
-  const double start = now_s();
+  const double start = steady_now_s();
   const std::int64_t wanted = parts_.options.eval_samples;
   const GlobalBatch batch =
       data.order.validation_batch(0, wanted > 0 ? std::min(wanted, held_out) : held_out);
   const StepPlan plan = plan_of(batch, parts_.options, parts_.mesh.data_context().size());
   const LossSums sums = evaluator_.total(data.store, batch, plan);
   const double loss = sums.mean_loss(plan.loss_tokens);
-  last_eval_s_ = now_s() - start;
+  last_eval_s_ = steady_now_s() - start;
   if (is_reporter_) {
     if (bar_) bar_->clear();
     log_info(fmt::format("held-out loss {:.4f} nats a token, perplexity {:.2f}, over {} samples", loss,

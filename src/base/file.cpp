@@ -11,26 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/base/descriptor.hpp"
 #include "src/base/error.hpp"
 
 namespace charter {
 namespace {
-
-// Closes on every path; close() errors of a written file are checked by hand before.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
 
 int open_for_reading(const std::filesystem::path& path, struct stat& status) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);

@@ -10,17 +10,12 @@
 #include <fmt/ranges.h>
 
 #include "src/base/error.hpp"
+#include "src/tensor/shape_extents.hpp"
 
 namespace charter {
 namespace {
 
 const std::string gpt2_prefix = "transformer.";
-
-std::vector<std::int64_t> extents_of(const Shape& shape) {
-  std::vector<std::int64_t> extents;
-  for (int dim = 0; dim < shape.rank(); ++dim) extents.push_back(shape[dim]);
-  return extents;
-}
 
 // Causal masks and rotary tables that exports of old library versions store beside the weights.
 bool is_known_buffer(const std::string& name) {

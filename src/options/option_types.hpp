@@ -51,7 +51,8 @@ Duration parse_duration(std::string_view text);
 ByteSize parse_byte_size(std::string_view text);
 // 512 sequences, or tokens with the suffix t: 262144t, 500kt, 0.5Mt (k, M, G are powers of 1,000).
 BatchSize parse_batch_size(std::string_view text);
-// `now_epoch_s` is what HH:MM is counted from. Ranks must not ask their own clocks: parse once and broadcast.
+// `now_epoch_s` is what HH:MM is counted from. Each rank asks its own clock; where two of them see another
+// next HH:MM, because it is just now, the comparison of the ranks' options at the start finds it.
 WallTime parse_wall_time(std::string_view text, std::int64_t now_epoch_s);
 
 // Value to its one canonical text, which the parsers above read back to the same value.

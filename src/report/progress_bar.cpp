@@ -2,7 +2,6 @@
 #include "src/report/progress_bar.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <ostream>
@@ -12,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "src/base/steady_time.hpp"
 #include "src/report/format_units.hpp"
 
 namespace charter {
@@ -20,10 +20,6 @@ namespace {
 constexpr int largest_bar = 30;
 constexpr int smallest_bar = 8;
 constexpr const char* erase_line = "\r\x1b[2K";
-
-double steady_now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 }  // namespace
 

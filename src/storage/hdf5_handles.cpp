@@ -7,6 +7,7 @@
 
 #include "src/base/error.hpp"
 #include "src/base/file.hpp"
+#include "src/base/message_text.hpp"
 #include "src/storage/hdf5_superblock.hpp"
 
 namespace charter {
@@ -22,7 +23,9 @@ herr_t append_error(unsigned position, const H5E_error2_t* entry, void* text) {
   if (position >= most_error_entries) return 0;
   auto& line = *static_cast<std::string*>(text);
   if (!line.empty()) line += "; ";
-  line += fmt::format("{}: {}", entry->func_name, entry->desc != nullptr ? entry->desc : "no description");
+  // Some hold a time of day as ctime() writes it, with the end of its line.
+  line += fmt::format("{}: {}", entry->func_name,
+                      entry->desc != nullptr ? one_line(entry->desc) : "no description");
   return 0;
 }
 

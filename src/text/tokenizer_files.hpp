@@ -30,9 +30,10 @@ struct TextFiles {
 };
 
 // Reads tokenizer.json, or vocab.json + merges.txt, or encoder.json + vocab.bpe from a folder; the last two
-// are written as an equal tokenizer.json. `config_json` is the model's config.json text (may be empty): it
-// gives bos and eos ids when the tokenizer's files do not. Throws missing_input or bad_input.
+// are written as an equal tokenizer.json. Throws missing_input or bad_input.
 TextFiles read_text_files(const std::filesystem::path& folder);
+// `config_json` is the model's config.json text (may be empty): it gives bos and eos ids when the tokenizer's
+// files do not. Throws bad_input.
 TextSettings text_settings_of(const TextFiles& files, const std::string& config_json,
                               const Tokenizer& tokenizer);
 

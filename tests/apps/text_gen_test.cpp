@@ -140,6 +140,24 @@ TEST_F(TextGenPrompts, LinesGoToStandardOutputWithoutAFile) {
   EXPECT_THAT(finished.output, HasSubstr("\"answer\":\"" + stories_words(1, 3) + "\""));
 }
 
+TEST_F(TextGenPrompts, TheBlankBeforeAHumanAssistantAnswerIsNotPartOfIt) {
+  // Single characters under the ids of bytes, which this model never writes; a word under each other id.
+  Json vocabulary{{"<unk>", 0}, {"<s>", 1}, {"</s>", 2}, {"\n", 3}};
+  for (int id = 4; id < 512; ++id)
+    vocabulary[id < 99 ? std::string(1, static_cast<char>(' ' + id - 4)) : " w" + std::to_string(id)] = id;
+  write("model/tokenizer.json", word_tokenizer(vocabulary, WordCut::characters).dump());
+  const auto answer = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"--model", path("model"), "--prompt", "x", "--max-tokens", "2"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Finished finished = run(0, "text_gen", arguments);
+    EXPECT_EQ(finished.exit_code, 0) << finished.output;
+    return finished.output;
+  };
+  EXPECT_THAT(answer({"--chat-template", "human-assistant"}),
+              testing::ContainsRegex("(^|\n)w[0-9]+ w[0-9]+\n"));
+  EXPECT_THAT(answer({"--no-chat"}), testing::ContainsRegex("(^|\n) w[0-9]+ w[0-9]+\n"));
+}
+
 TEST_F(TextGenPrompts, MistakesGetOneMessageTheirExitCodeAndLeaveNoFile) {
   const std::string good = write("p.txt", "t5\n");
   const auto expect = [&](const Finished& finished, int code, const std::string& text) {

@@ -157,6 +157,21 @@ TEST_F(SlurmJob, WhereRequeueingIsForbiddenTheScriptIsSubmittedAgain) {
                     Not(HasSubstr("SLURM_")), Not(HasSubstr("CHARTER_JOB_ID"))));
 }
 
+TEST_F(SlurmJob, JobRequeue0OfTheSiteIsSaidAndTheScriptIsSubmittedAgain) {
+  // What Slurm answers where a job may not be requeued, whatever #SBATCH --requeue says.
+  cluster_.plan(
+      "scontrol", {},
+      "[[ \"$1\" == show ]] && printf 'node1\\nnode2\\n'\n"
+      "[[ \"$1\" != requeue ]] || { echo 'Requested operation is presently disabled for job 42' >&2; "
+      "exit 1; }");
+  cluster_.plan("srun", {"exit 75"});
+  const Finished finished = run();
+  EXPECT_EQ(finished.exit_code, 0) << finished.output;
+  EXPECT_THAT(finished.output, AllOf(HasSubstr("presently disabled for job 42"),
+                                     HasSubstr("Slurm refused to requeue; submitting the script anew")));
+  EXPECT_THAT(cluster_.calls("sbatch"), ElementsAre(HasSubstr("--dependency=singleton")));
+}
+
 TEST_F(SlurmJob, ResubmissionCanBeChosen) {
   cluster_.set("CHARTER_REQUEUE", "resubmit");
   cluster_.plan("srun", {"exit 75"});

@@ -32,6 +32,13 @@ TEST(Printable, IndentedListsAndOtherTextStayAsTheyAre) {
   EXPECT_EQ(printable("tab\there, \u00E9 \xF0\x9F\xA6\x8A"), "tab\there, \u00E9 \xF0\x9F\xA6\x8A");
 }
 
+TEST(OneLine, RunsOfBlanksAndLineEndsAreOneBlank) {
+  EXPECT_EQ(one_line("time = Tue Dec  1 13:00:00 2026\n, filename = 'a b'\n"),
+            "time = Tue Dec 1 13:00:00 2026 , filename = 'a b'");
+  EXPECT_EQ(one_line("\r\n\t "), "");
+  EXPECT_EQ(one_line("as it was"), "as it was");
+}
+
 TEST(Fail, CutsAMessageThatQuotesAWholeFile) {
   try {
     fail(ExitCode::bad_input, "bad name: " + std::string(1'000'000, 'n'));

@@ -178,6 +178,13 @@ TEST_F(Hdf5, AFileItsWriterNeverClosedIsRefused) {
   expect_error(ExitCode::bad_input, {"copy.h5"}, [&] { open_hdf5_file(folder_ / "copy.h5"); });
 }
 
+TEST_F(Hdf5, WhatTheLibrarySaysInSeveralLinesIsOneInAMessage) {
+  H5Epush2(H5E_DEFAULT, "file.c", "H5FD_sec2_read", 1, H5E_ERR_CLS, H5E_IO, H5E_READERROR,
+           "file read failed: time = Tue Dec  1 13:00:00 2026\n, filename = 'part_0000.h5'");
+  EXPECT_EQ(hdf5_error_text(),
+            "H5FD_sec2_read: file read failed: time = Tue Dec 1 13:00:00 2026 , filename = 'part_0000.h5'");
+}
+
 TEST_F(Hdf5, AFullDiskIsAnErrorThatSaysSo) {
   const std::vector<float> values(100000, 1.0F);
   Hdf5File file = create_hdf5_file(folder_ / "a.h5");
