@@ -150,8 +150,9 @@ fs::path CheckpointCatalogue::put_aside_as(std::int64_t step, const std::string&
 void CheckpointCatalogue::put_aside_as_bad(std::int64_t step, const std::string& reason) const {
   const fs::path record = folder_ / "BAD";
   const fs::path aside = put_aside_as(step, ".bad");
-  log_error(fmt::format("{}: damaged, will not be used: {}. Kept as {}", path_of(step).string(), reason,
-                        aside.filename().string()));
+  // Not the end yet: the one before is tried, and where there is none, that is the error.
+  log_warning(fmt::format("{}: damaged, will not be used: {}. Kept as {}", path_of(step).string(), reason,
+                          aside.filename().string()));
   std::string lines = fs::exists(record) ? read_file(record, small_file_bytes) : "";
   const Json line = {
       {"step", step}, {"folder", aside.filename().string()}, {"found", utc_now()}, {"reason", reason}};
