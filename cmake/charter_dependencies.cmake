@@ -26,6 +26,8 @@ target_link_libraries(charter_dep_kokkos_library INTERFACE $<LINK_ONLY:Kokkos::k
 include(charter_device_build)
 
 find_package(MPI REQUIRED COMPONENTS CXX)
+include(charter_check_launcher)
+charter_check_launcher("${MPIEXEC_EXECUTABLE}" "${MPI_CXX_INCLUDE_DIRS}")
 add_library(charter_dep_mpi INTERFACE)
 target_link_libraries(charter_dep_mpi INTERFACE MPI::MPI_CXX)
 # Root, and more ranks than cores: scripts/mpirun.sh knows what Open MPI wants then.
