@@ -72,6 +72,13 @@ launch_with_mpirun() {
   command+=($CHARTER_MPIEXEC_FLAGS "${gpu_wrapper[@]}")
 }
 
+# Hydra kills the ranks that are left when one has ended, and its exit code is then a signal's number instead of 128 and that,
+# for a hang (79) too. Codes of Charter's are above all signals.
+translate_status() {
+  [[ "${CHARTER_LAUNCHER:-$scheduler_launcher}" == hydra ]] && ((status > 1 && status < 64)) && status=$((128 + status))
+  return 0
+}
+
 launch_with_hydra() {
   command=(mpiexec -n "${#hosts[@]}" -ppn "$(ranks_per_host)" -f "$(write_host_file unique)" -bind-to core)
   [[ -n "$CHARTER_CORES_PER_RANK" ]] && command[-1]="core:$CHARTER_CORES_PER_RANK"

@@ -43,6 +43,7 @@ launch_once() {
   # A signal that came between the test above and this line found nobody to ask.
   ((stop_asked || cancelled)) && ask_ranks_to_stop
   wait_for_launcher
+  translate_status
   say "ended with $status: $(exit_advice "$status")"
 }
 

@@ -97,6 +97,15 @@ TEST_F(PbsJob, OtherLaunchersGetTheirOwnOptions) {
   EXPECT_EQ(read_file(in_run_folder("hosts.txt")), "node1\nnode2\n");
 }
 
+TEST_F(PbsJob, ASignalsNumberFromHydraIsADeathThatIsStartedAgain) {
+  cluster_.set("CHARTER_LAUNCHER", "hydra");
+  cluster_.plan("mpiexec", {"echo '3 node2' >$RUN/hang.suspects; exit 9"});
+  const Finished finished = run();
+  EXPECT_EQ(finished.exit_code, 0) << finished.output;
+  EXPECT_THAT(finished.output, HasSubstr("ended with 137: ended by signal 9"));
+  EXPECT_THAT(cluster_.calls("mpiexec"), ElementsAre(HasSubstr("-n 4 "), HasSubstr("-n 2 ")));
+}
+
 TEST_F(PbsJob, GpusOfTheSitesFileReachTheRanks) {
   write_file_atomically(cluster_.path() / "my.env",
                         "CHARTER_GPUS_PER_RANK=2\nsource \"$CHARTER_HOME/jobscripts/site.env\"\n");
