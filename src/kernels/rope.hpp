@@ -23,6 +23,8 @@ struct RopeSettings {
   double low_freq_factor = 1.0;
   double high_freq_factor = 4.0;
   double original_max_position = 8192.0;
+
+  bool operator==(const RopeSettings&) const = default;
 };
 
 // Radians per position of each pair: theta^(-2j / rotary_dim), scaled. linear: divided by factor. llama3:

@@ -63,6 +63,7 @@ class ConfigReader {
       refuse(fmt::format("\"{}\" is {}, expected a string", key, object_.at(key).dump()));
     return object_.at(key).get<std::string>();
   }
+  std::string where_in(const char* key) const { return fmt::format("{}: \"{}\"", where_, key); }
   // Whether the key stands there at all, be it with null.
   bool stands(const char* key) const { return object_.contains(key); }
   const Json& raw(const char* key) { return object_.at(key); }
@@ -135,20 +136,22 @@ const std::set<std::string>& harmless_keys() {
   return keys;
 }
 
-kernels::RopeSettings read_rope_scaling(const Json& scaling, kernels::RopeSettings rope,
+// `key` is where `scaling` stands.
+kernels::RopeSettings read_rope_scaling(const char* key, const Json& scaling, kernels::RopeSettings rope,
                                         const ConfigReader& reader) {
   if (!scaling.is_object())
-    reader.refuse(fmt::format("\"rope_scaling\" is {}, expected an object", scaling.dump()));
+    reader.refuse(fmt::format("\"{}\" is {}, expected an object", key, scaling.dump()));
   const char* name = scaling.contains("rope_type") ? "rope_type" : "type";
   if (!scaling.contains(name) || !scaling.at(name).is_string()) {
-    reader.refuse("\"rope_scaling\" names no \"rope_type\"; known: linear, llama3");
+    reader.refuse(fmt::format("\"{}\" names no \"rope_type\"; known: linear, llama3", key));
   }
   const auto kind = scaling.at(name).get<std::string>();
-  const auto positive = [&](const char* key) {
-    if (!scaling.contains(key) || !scaling.at(key).is_number() || !(scaling.at(key).get<double>() > 0)) {
-      reader.refuse(fmt::format("\"rope_scaling\" of type \"{}\" needs a positive number \"{}\"", kind, key));
+  const auto positive = [&](const char* field) {
+    if (!scaling.contains(field) || !scaling.at(field).is_number() ||
+        !(scaling.at(field).get<double>() > 0)) {
+      reader.refuse(fmt::format("\"{}\" of type \"{}\" needs a positive number \"{}\"", key, kind, field));
     }
-    return scaling.at(key).get<double>();
+    return scaling.at(field).get<double>();
   };
   if (kind == "default") return rope;
   rope.factor = kind == "linear" || kind == "llama3" ? positive("factor") : 1.0;
@@ -160,13 +163,39 @@ kernels::RopeSettings read_rope_scaling(const Json& scaling, kernels::RopeSettin
     rope.high_freq_factor = positive("high_freq_factor");
     rope.original_max_position = positive("original_max_position_embeddings");
     if (rope.low_freq_factor >= rope.high_freq_factor) {
-      reader.refuse("\"rope_scaling\": low_freq_factor must be below high_freq_factor");
+      reader.refuse(fmt::format("\"{}\": low_freq_factor must be below high_freq_factor", key));
     }
   } else {
-    reader.refuse(
-        fmt::format("\"rope_scaling\" of type \"{}\" is not supported; known: linear, llama3", kind));
+    reader.refuse(fmt::format("\"{}\" of type \"{}\" is not supported; known: linear, llama3", key, kind));
   }
   return rope;
+}
+
+// Transformers 5 writes theta and scaling as one object, "rope_parameters"; before there were two keys,
+// "rope_theta" and "rope_scaling". Files for readers of both kinds have all three, which must agree.
+kernels::RopeSettings read_rope(ConfigReader& reader, std::int64_t rotary_dim) {
+  kernels::RopeSettings plain;
+  plain.rotary_dim = rotary_dim;
+  kernels::RopeSettings rope = plain;
+  rope.theta = reader.number("rope_theta", plain.theta);
+  const bool has_scaling = reader.has("rope_scaling");
+  if (has_scaling) rope = read_rope_scaling("rope_scaling", reader.raw("rope_scaling"), rope, reader);
+  if (!reader.has("rope_parameters")) return rope;
+
+  constexpr const char* key = "rope_parameters";
+  const Json& whole = reader.raw(key);
+  kernels::RopeSettings parameters = read_rope_scaling(key, whole, plain, reader);
+  ConfigReader inner(whole, reader.where_in(key));
+  parameters.theta = inner.number("rope_theta", plain.theta);
+  inner.require_value("partial_rotary_factor", 1.0);
+  inner.refuse_unknown_keys({"rope_type", "type", "factor", "low_freq_factor", "high_freq_factor",
+                             "original_max_position_embeddings"});
+  if ((reader.has("rope_theta") && rope.theta != parameters.theta) || (has_scaling && rope != parameters)) {
+    reader.refuse(
+        "\"rope_parameters\" says something else than \"rope_theta\" and \"rope_scaling\"; remove what is "
+        "wrong");
+  }
+  return parameters;
 }
 
 // The window of all layers; 0: none. Hugging Face gives Qwen2's layers from number max_window_layers on (28
@@ -223,11 +252,7 @@ void read_llama_family(ConfigReader& reader, ModelConfig& config) {
   const std::string activation = reader.text("hidden_act", "silu");
   if (activation != "silu")
     reader.refuse(fmt::format("\"hidden_act\": \"{}\" is not supported, only silu", activation));
-  kernels::RopeSettings rope;
-  rope.rotary_dim = config.head_dim;
-  rope.theta = reader.number("rope_theta", 10000.0);
-  if (reader.has("rope_scaling")) rope = read_rope_scaling(reader.raw("rope_scaling"), rope, reader);
-  config.rope = rope;
+  config.rope = read_rope(reader, config.head_dim);
   config.window = read_window(reader, config);
   reader.require_value("pretraining_tp", 1);
   reader.require_value("partial_rotary_factor", 1.0);

@@ -122,6 +122,39 @@ TEST(ModelConfig, RefusesHeadsThatDoNotDivide) {
       HasSubstr("multiple of 3"));
 }
 
+// What Transformers 5 writes for theta and scaling.
+TEST(ModelConfig, ReadsRopeParametersAsWellAsThetaAndScaling) {
+  const auto rope_of = [](const std::string& keys) {
+    return *ModelConfig::from_json(llama_with(keys), "c").rope;
+  };
+  EXPECT_EQ(rope_of(R"("rope_parameters": {"rope_type": "default", "rope_theta": 5e5})").theta, 5e5);
+  const std::string scaling =
+      R"("rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+         "original_max_position_embeddings": 64)";
+  const std::string old_keys = R"("rope_theta": 5e5, "rope_scaling": {)" + scaling + "}";
+  const std::string new_key = R"("rope_parameters": {"rope_theta": 5e5, )" + scaling + "}";
+  EXPECT_EQ(rope_of(old_keys).scaling, kernels::RopeScaling::llama3);
+  EXPECT_EQ(rope_of(new_key), rope_of(old_keys));
+  EXPECT_EQ(rope_of(new_key + ", " + old_keys), rope_of(old_keys));
+}
+
+TEST(ModelConfig, RefusesRopeParametersThatItDoesNotCompute) {
+  const auto message = [](const std::string& fields, const std::string& more = "") {
+    return message_of(llama_with(R"("rope_parameters": {)" + fields + "}" + more));
+  };
+  EXPECT_THAT(message(R"("rope_type": "yarn", "factor": 2.0)"), HasSubstr("yarn"));
+  EXPECT_THAT(message(R"("full_attention": {"rope_type": "default"})"), HasSubstr("names no \"rope_type\""));
+  EXPECT_THAT(message(R"("rope_type": "default", "attention_factor": 2.0)"),
+              HasSubstr("\"rope_parameters\": unknown option \"attention_factor\""));
+  EXPECT_THAT(message(R"("rope_type": "default", "partial_rotary_factor": 0.5)"),
+              HasSubstr("partial_rotary_factor"));
+  EXPECT_THAT(message(R"("rope_type": "linear")"), HasSubstr("\"rope_parameters\" of type \"linear\" needs"));
+  const std::string plain = R"("rope_type": "default", "rope_theta": 10000.0)";
+  EXPECT_THAT(message(plain, R"(, "rope_theta": 20000.0)"), HasSubstr("says something else"));
+  EXPECT_THAT(message(plain, R"(, "rope_scaling": {"type": "linear", "factor": 2.0})"),
+              HasSubstr("says something else"));
+}
+
 TEST(ModelConfig, AcceptsWhatChangesNoArithmetic) {
   EXPECT_NO_THROW(ModelConfig::from_json(
       llama_with(
