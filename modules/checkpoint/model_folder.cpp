@@ -2,6 +2,7 @@
 #include "modules/checkpoint/model_folder.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -12,8 +13,8 @@
 #include "modules/checkpoint/save_folder.hpp"
 #include "modules/comm/agreement.hpp"
 #include "modules/comm/communicator.hpp"
-#include "src/base/file.hpp"
 #include "src/base/log.hpp"
+#include "src/base/new_folder.hpp"
 
 namespace charter {
 namespace {
@@ -98,35 +99,16 @@ void write_model_folder(const Communicator& comm, const fs::path& folder, const 
   const IgnoreFileSizeSignal ignore_signal;
   together(comm, "writing a model", [&] { check_options(options); });
   const std::int64_t bytes = folder_bytes(total_bytes(comm, blocks));
-  const fs::path target = folder.has_filename() ? folder : folder.parent_path();
-  const fs::path parent = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  std::optional<NewFolder> made;  // by rank 0
   const fs::path in_flight = agree_on_text(comm, "writing a model", [&] {
-    if (fs::exists(target)) {
-      fail(ExitCode::cannot_write, fmt::format("{}: is there already; name a new folder", target.string()));
-    }
-    std::error_code error;
-    fs::create_directories(parent, error);
-    const fs::path made = target.string() + ".tmp";
-    // What an attempt that died left behind.
-    fs::remove_all(made, error);
-    if (!fs::create_directory(made, error)) {
-      fail(ExitCode::cannot_write, fmt::format("{}: cannot be made: {}", made.string(), error.message()));
-    }
-    require_free_space(made, bytes);
-    return made.string();
+    made.emplace(folder);
+    require_free_space(made->path(), bytes);
+    return made->path().string();
   });
-  try {
-    save_folder(comm, in_flight, {"weights", std::nullopt}, contents, blocks, options);
-    together(comm, "writing a model", [&] {
-      if (comm.rank() != 0) return;
-      fs::rename(in_flight, target);
-      fsync_path(parent);
-    });
-  } catch (const AgreedError&) {
-    std::error_code ignored;
-    if (comm.rank() == 0) fs::remove_all(in_flight, ignored);
-    throw;
-  }
+  save_folder(comm, in_flight, {"weights", std::nullopt}, contents, blocks, options);
+  together(comm, "writing a model", [&] {
+    if (made) made->commit();
+  });
 }
 
 ModelSource open_model_or_checkpoint(const fs::path& path) {
