@@ -77,6 +77,7 @@ std::string answer_line(const TextGenerationOptions& options, const ModelText& t
       line["messages"].push_back({{"role", to_string(message.role)}, {"content", message.content}});
   }
   if (options.show_ids) line["ids"] = answer.ids;
+  if (options.show_logprobs) line["logprobs"] = answer.log_probabilities;
   // An answer may end inside a character of several bytes.
   return line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -85,6 +85,8 @@ void add_text_generation_options(OptionSet& set, TextGenerationOptions& o) {
   set.add("output", o.output, "write the JSON lines to this file; otherwise to standard output")
       .value_name("FILE");
   set.add("overwrite", o.overwrite, "replace the output file if it is there");
+  set.add("show-logprobs", o.show_logprobs, "log-probability of each token of an answer, by the model itself")
+      .unit("nats");
   set.add("progress-interval", o.plain_interval, "time between progress lines when not on a terminal")
       .range(0, 365.0 * 86400.0);
   set.group("Generation");
@@ -108,7 +110,7 @@ void check_text_generation_options(const OptionSet& set, const TextGenerationOpt
   if (!options.system.empty() && (!options.chat || !options.prompt_ids.empty())) {
     set.refuse("system", "a system message belongs to a chat prompt");
   }
-  for (const char* name : {"output", "progress-interval"}) {
+  for (const char* name : {"output", "progress-interval", "show-logprobs"}) {
     if (set.given(name) && options.prompts.empty()) set.refuse(name, "belongs to --prompts");
   }
   if (options.overwrite && options.output.empty()) set.refuse("overwrite", "there is no --output");

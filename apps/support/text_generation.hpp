@@ -31,6 +31,7 @@ struct TextGenerationOptions {
   std::uint64_t seed = 1;
   std::int64_t samples = 1;
   bool show_ids = false;
+  bool show_logprobs = false;
   Duration plain_interval{30};
   bool verify = false;
   int threads = 0;

@@ -31,6 +31,7 @@ TextGenerator::TextGenerator(const TextGenerationOptions& options, ModelSource s
       model_(queue_, checked_config(source)) {
   settings_.sampling = {options.greedy, options.temperature, options.top_k, options.top_p};
   settings_.max_tokens = options.max_tokens;
+  settings_.with_log_probabilities = options.show_logprobs;
   if (text_) settings_.stop_ids = text_->chat_template.stop_ids();
   opened_.origin = source.origin;
   opened_.source = std::move(source);

@@ -21,6 +21,7 @@ Answer generate_answer(SequenceDecoder<T>& decoder, std::vector<float> logits, c
       return answer;
     }
     answer.ids.push_back(next);
+    if (settings.with_log_probabilities) answer.log_probabilities.push_back(log_probability(logits, next));
     if (on_token) on_token(next);
     if (static_cast<std::int64_t>(answer.ids.size()) < settings.max_tokens) logits = decoder.append({next});
   }

@@ -24,6 +24,7 @@ struct AnswerSettings {
   SamplingSettings sampling;
   std::int64_t max_tokens = 128;
   std::vector<std::int32_t> stop_ids;
+  bool with_log_probabilities = false;
 };
 
 // Which draws are meant: answer `sample` to a prompt whose key is `key`.
@@ -35,6 +36,9 @@ struct AnswerDraws {
 struct Answer {
   std::vector<std::int32_t> ids;  // without the stop token
   FinishReason finish = FinishReason::length;
+  // Of each id, in nats, by the model itself: temperature, top_k and top_p do not count. Empty unless asked
+  // for.
+  std::vector<double> log_probabilities;
 };
 
 // Local. Goes on from `logits`, those behind the decoder's last token. Calls `on_token` (which may be empty)

@@ -73,6 +73,17 @@ TEST_F(TextGenPrompts, GreedyAnswersAreTheReferencesInTheOrderOfTheFile) {
   EXPECT_EQ(lines[0].at("prompt"), stories_words(0, 20));
 }
 
+TEST_F(TextGenPrompts, LogProbabilitiesAreTheReferences) {
+  const std::vector<Json> lines =
+      answers(write("p.jsonl", Json{{"text", ""}}.dump()), {"--show-logprobs", "--max-tokens", "40"});
+  ASSERT_EQ(lines.size(), 1U);
+  const Json& found = lines[0].at("logprobs");
+  ASSERT_EQ(found.size(), 40U);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_NEAR(found.at(i).get<double>(), reference_.at("greedy_logprobs").at(i).get<double>(), 1e-4) << i;
+  }
+}
+
 TEST_F(TextGenPrompts, ATextFileHoldsAPromptALine) {
   const std::vector<Json> lines =
       answers(write("p.txt", stories_words(0, 2) + "\r\n\n" + stories_words(0, 9)));
@@ -171,6 +182,8 @@ TEST_F(TextGenPrompts, MistakesGetOneMessageTheirExitCodeAndLeaveNoFile) {
   expect(generate(write("empty.jsonl", "\n")), 65, "no usable record");
   expect(generate(good, {"--max-tokens", "511"}), 65, "p.txt:1: 2 tokens and --max-tokens 511");
   expect(generate(good, {"--prompt", "t5"}), 64, "give one of");
+  expect(run(0, "text_gen", {"--model", path("model"), "--prompt", "t5", "--show-logprobs"}), 64,
+         "belongs to --prompts");
   const Json talk = {
       {"messages", {{{"role", "system"}, {"content", "t5"}}, {{"role", "user"}, {"content", "t6"}}}}};
   expect(generate(write("talk.jsonl", talk.dump())), 65, "talk.jsonl:1: is a conversation");

@@ -51,6 +51,20 @@ TEST_F(AnswerTest, EndsBeforeAStopToken) {
   EXPECT_EQ(cut.finish, FinishReason::stop);
 }
 
+TEST_F(AnswerTest, LogProbabilitiesAreTheModelsWhateverTheSampling) {
+  EXPECT_TRUE(answer().log_probabilities.empty());
+  settings.with_log_probabilities = true;
+  settings.sampling = {false, 0.2, 3, 0.9};
+  const Answer drawn = answer();
+  SequenceDecoder<float> decoder(queue, model.config, model.stage, model.weights, 3 + settings.max_tokens);
+  std::vector<float> logits = decoder.append({1, 2, 3});
+  ASSERT_EQ(drawn.log_probabilities.size(), drawn.ids.size());
+  for (std::size_t i = 0; i < drawn.ids.size(); ++i) {
+    EXPECT_EQ(drawn.log_probabilities[i], log_probability(logits, drawn.ids[i])) << i;
+    logits = decoder.append({drawn.ids[i]});
+  }
+}
+
 TEST_F(AnswerTest, DrawsAreNamedBySampleAndKey) {
   settings.sampling.greedy = false;
   const Answer first = answer();
