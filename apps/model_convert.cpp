@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// model_convert: a model from one form to another: safetensors, GGUF or checkpoint to HDF5, and back to
-// safetensors.
+// model_convert: a model from one form to another: Hugging Face, GGUF or checkpoint to HDF5 or Hugging Face.
 #include "apps/support/model_conversion.hpp"
 #include "apps/support/run_app.hpp"
 
@@ -11,5 +10,6 @@ int main(int argc, char** argv) {
       "Writes a model in another form: the HDF5 checkpoint format, or a Hugging Face folder of safetensors.");
   charter::add_conversion_options(set, options);
   return charter::run_single_program(
-      argc, argv, set, [] {}, [&] { return charter::convert_model(options); });
+      argc, argv, set, [&] { charter::check_conversion_options(set, options); },
+      [&] { return charter::convert_model(options); });
 }

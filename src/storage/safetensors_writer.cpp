@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <unordered_map>
 #include <utility>
@@ -134,10 +135,19 @@ std::string lay_out_shard(std::vector<PlacedTensor>& tensors, std::size_t shard)
   return header;
 }
 
-void convert(DataType type, std::span<const float> values, std::vector<std::uint16_t>& out) {
+// `first` is the place of values[0] in the tensor.
+void convert(const TensorInfo& tensor, std::int64_t first, std::span<const float> values,
+             std::vector<std::uint16_t>& out) {
+  const bool half = tensor.type == DataType::f16;
   out.resize(values.size());
-  std::transform(values.begin(), values.end(), out.begin(),
-                 type == DataType::f16 ? float_to_f16 : float_to_bf16);
+  std::transform(values.begin(), values.end(), out.begin(), half ? float_to_f16 : float_to_bf16);
+  const std::uint16_t all_of_exponent = half ? 0x7c00 : 0x7f80;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if ((out[i] & all_of_exponent) != all_of_exponent || !std::isfinite(values[i])) continue;
+    fail(ExitCode::bad_input, fmt::format("element {} of {} is {}, beyond the largest {}: write it as F32{}",
+                                          first + static_cast<std::int64_t>(i), tensor.name, values[i],
+                                          to_string(tensor.type), half ? " or BF16" : ""));
+  }
 }
 
 void require_empty_place(const std::filesystem::path& folder) {
@@ -220,7 +230,7 @@ void SafetensorsWriter::append(const std::string& name, std::span<const float> v
     if (tensor.info.type == DataType::f32) {
       shard.write_at(offset, piece.data(), piece.size_bytes());
     } else {
-      convert(tensor.info.type, piece, layout.converted);
+      convert(tensor.info, tensor.done, piece, layout.converted);
       shard.write_at(offset, layout.converted.data(), piece.size() * sizeof(std::uint16_t));
     }
     tensor.done += static_cast<std::int64_t>(piece.size());

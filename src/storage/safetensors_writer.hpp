@@ -34,8 +34,9 @@ class SafetensorsWriter {
   SafetensorsWriter& operator=(const SafetensorsWriter&) = delete;
 
   // The next values of tensor `name`, in row-major order, converted to its declared type (to nearest, ties to
-  // even). A tensor's pieces follow each other; tensors may come in any order and may alternate. Throws
-  // cannot_write, internal on an unknown name or more values than declared.
+  // even; what is not finite stays so). A tensor's pieces follow each other; tensors may come in any order
+  // and may alternate. Throws bad_input naming tensor and element when a finite value would become infinite;
+  // cannot_write; internal on an unknown name or more values than declared.
   void append(const std::string& name, std::span<const float> values);
 
   // fsyncs and renames every file, the index last, and fsyncs the folder. Throws internal when a tensor is

@@ -42,6 +42,12 @@ std::string spaced(std::string_view content) {
   return text;
 }
 
+std::optional<ChatTemplateKind> kind_of_template(const std::string& chat_template) {
+  if (chat_template.empty()) return ChatTemplateKind::human_assistant;
+  if (recognise_chatml(chat_template)) return ChatTemplateKind::chatml;
+  return std::nullopt;
+}
+
 ChatTemplateKind kind_of(const std::string& name, const TextSettings& settings) {
   if (name == "chatml") return ChatTemplateKind::chatml;
   if (name == "human-assistant") return ChatTemplateKind::human_assistant;
@@ -49,8 +55,7 @@ ChatTemplateKind kind_of(const std::string& name, const TextSettings& settings) 
     fail(ExitCode::usage,
          fmt::format("unknown chat template \"{}\"; known are auto, chatml and human-assistant", name));
   }
-  if (settings.chat_template.empty()) return ChatTemplateKind::human_assistant;
-  if (recognise_chatml(settings.chat_template)) return ChatTemplateKind::chatml;
+  if (const auto kind = kind_of_template(settings.chat_template)) return *kind;
   const std::string first_line =
       settings.chat_template.substr(0, settings.chat_template.find('\n')).substr(0, 120);
   fail(ExitCode::bad_input,
@@ -72,6 +77,10 @@ std::string_view to_string(Role role) {
       return "assistant";
   }
   return "";
+}
+
+bool ChatTemplate::knows(const std::string& chat_template) {
+  return kind_of_template(chat_template).has_value();
 }
 
 ChatTemplate ChatTemplate::choose(const std::string& name, const TextSettings& settings,

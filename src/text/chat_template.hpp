@@ -33,6 +33,9 @@ enum class ChatTemplateKind : std::uint8_t { chatml, human_assistant };
 
 class ChatTemplate {
  public:
+  // Whether "auto" below accepts a model with this template (Jinja; empty: none).
+  static bool knows(const std::string& chat_template);
+
   // "auto" takes the kind from settings.chat_template (known forms of ChatML are recognised by what they
   // render; a model without a template gets human_assistant); "chatml" and "human-assistant" choose by hand.
   // Throws bad_input naming the template's first line when it is unknown, a ChatML marker the vocabulary

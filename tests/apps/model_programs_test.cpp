@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// model_convert and text_gen as a user runs them.
-#include <cstring>
-
+// Programs around a model as a user runs them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/base/file.hpp"
 #include "tests/apps/program_runner.hpp"
 #include "tests/support/test_paths.hpp"
 
@@ -15,27 +12,6 @@ namespace {
 using testing::HasSubstr;
 
 const std::filesystem::path stories = test::shared_data_folder() / "stories260k";
-
-TEST(ModelConvert, SafetensorsToHdf5AndBackIsBitForBit) {
-  if (!std::filesystem::exists(stories)) GTEST_SKIP() << "no " << stories;
-  const TestFolder folder("convert");
-  const std::string hdf5 = (folder.path() / "hdf5").string();
-  const std::string back = (folder.path() / "back").string();
-  const Finished there =
-      run(0, "model_convert", {"--from", stories.string(), "--to", hdf5, "--format", "hdf5"});
-  ASSERT_EQ(there.exit_code, 0) << there.output;
-  const Finished returned = run(0, "model_convert", {"--from", hdf5, "--to", back});
-  ASSERT_EQ(returned.exit_code, 0) << returned.output;
-  // The tensors' bytes follow the headers, which name the same tensors in the same order.
-  const std::string before = read_file(stories / "model.safetensors");
-  const std::string after = read_file(folder.path() / "back" / "model.safetensors");
-  const auto data = [](const std::string& file) {
-    std::uint64_t header = 0;
-    std::memcpy(&header, file.data(), 8);
-    return file.substr(8 + header);
-  };
-  EXPECT_EQ(data(before), data(after));
-}
 
 TEST(TextGen, GreedyIdsOfTheConvertedModelAreTheReferences) {
   if (!std::filesystem::exists(stories)) GTEST_SKIP() << "no " << stories;

@@ -2,13 +2,17 @@
 // What a run finds out before it trains: whether its folder is one folder for all ranks, and whether a model
 // is what its config.json says.
 #include <cmath>
+#include <functional>
 #include <map>
+#include <numeric>
 
 #include <gmock/gmock.h>
 
 #include "modules/comm/agreement.hpp"
 #include "modules/training/model_start.hpp"
 #include "modules/training/shared_folder.hpp"
+#include "src/base/file.hpp"
+#include "src/storage/safetensors_writer.hpp"
 #include "tests/support/rank_test.hpp"
 #include "tests/support/tiny_models.hpp"
 
@@ -69,21 +73,36 @@ class MemoryTensors final : public TensorSource {
       for (int dim = 0; dim < spec.shape.rank(); ++dim) shape.push_back(spec.shape[dim]);
       infos_.push_back({spec.name, DataType::f32, shape});
       values_[spec.name].assign(static_cast<std::size_t>(spec.shape.size()), 0.5F);
+      reads_[spec.name].assign(static_cast<std::size_t>(spec.shape.size()), 0);
     }
   }
   void set(const std::string& name, std::size_t element, float value) {
     values_.at(name).at(element) = value;
+  }
+  void number_all() {
+    float next = 0;
+    for (auto& [name, values] : values_) {
+      for (float& value : values) value = next++;
+    }
+  }
+  // How often each element was read, in the order of names.
+  std::vector<int> reads() const {
+    std::vector<int> all;
+    for (const auto& [name, counts] : reads_) all.insert(all.end(), counts.begin(), counts.end());
+    return all;
   }
   void drop_last() { infos_.pop_back(); }
 
   const std::vector<TensorInfo>& tensors() const override { return infos_; }
   void read(const std::string& name, std::int64_t first, std::span<float> out) const override {
     std::copy_n(values_.at(name).begin() + first, out.size(), out.begin());
+    for (std::size_t i = 0; i < out.size(); ++i) ++reads_.at(name).at(static_cast<std::size_t>(first) + i);
   }
 
  private:
   std::vector<TensorInfo> infos_;
   std::map<std::string, std::vector<float>> values_;
+  mutable std::map<std::string, std::vector<int>> reads_;
 };
 
 ModelSource source_of(const std::string& config, std::shared_ptr<MemoryTensors> tensors) {
@@ -131,6 +150,55 @@ TEST(StartWeights, AWeightThatIsNoNumberIsNamedOnAllRanks) {
     EXPECT_THAT(message, HasSubstr("element 13 of model.layers.1.mlp.up_proj.weight is"));
     EXPECT_THAT(message, HasSubstr(std::isnan(bad) ? "nan" : "-inf"));
   }
+}
+
+// A file system serves each byte of a model once, however many ranks start.
+TEST(StartWeights, EachElementIsReadOnceByRankZeroAndReachesAll) {
+  const std::string config = testing_support::tiny_llama_config(false);
+  MemoryPool pool(MemoryPool::Mode::run);
+  ExecutionQueue queue(pool, Arithmetic::fast);
+  ModelState<float> model(queue, ModelConfig::from_json(config, "c"));
+  const auto tensors = std::make_shared<MemoryTensors>(model.config);
+  tensors->number_all();
+  OpenedModel opened;
+  opened.origin = "model";
+  if (world().rank() == 0) opened.source = source_of(config, tensors);
+  start_weights(queue, world(), opened, 1, model);
+  EXPECT_THAT(tensors->reads(), testing::Each(world().rank() == 0 ? 1 : 0));
+  for (std::size_t i = 0; i < model.list.specs.size(); ++i) {
+    const ParameterSpec& spec = model.list.specs[i];
+    std::vector<float> expected(static_cast<std::size_t>(spec.shape.size()));
+    std::vector<float> found = expected;
+    tensors->read(spec.name, 0, expected);
+    read_elements<float>(queue, model.weights, static_cast<ParameterId>(i), 0, std::span(found));
+    EXPECT_EQ(found, expected) << spec.name;
+  }
+}
+
+TEST(OpenModel, OnlyRankZeroLooksAtTheFiles) {
+  const SharedFolder folder("model");
+  const std::string config = testing_support::tiny_llama_config(true);
+  const std::string tokenizer =
+      R"({"version": "1.0", "added_tokens": [], "pre_tokenizer": {"type": "WhitespaceSplit"},
+          "model": {"type": "WordLevel", "vocab": {"<unk>": 0}, "unk_token": "<unk>"}})";
+  if (world().rank() == 0) {
+    write_file_atomically(folder.path() / "config.json", config);
+    write_file_atomically(folder.path() / "tokenizer.json", tokenizer);
+    const MemoryTensors tensors(ModelConfig::from_json(config, "c"));
+    SafetensorsWriter writer(folder.path(), tensors.tensors());
+    for (const TensorInfo& info : tensors.tensors()) {
+      std::vector<float> values(static_cast<std::size_t>(
+          std::accumulate(info.shape.begin(), info.shape.end(), std::int64_t{1}, std::multiplies<>())));
+      tensors.read(info.name, 0, values);
+      writer.append(info.name, values);
+    }
+    writer.finish();
+  }
+  const std::filesystem::path seen = world().rank() == 0 ? folder.path() : "/nowhere";
+  const OpenedModel opened = open_model_on_rank_0(world(), seen, false);
+  EXPECT_EQ(opened.source.has_value(), world().rank() == 0);
+  EXPECT_EQ(opened.files.config_json(), config);
+  EXPECT_EQ(opened.files.text().tokenizer_json, tokenizer);
 }
 
 }  // namespace

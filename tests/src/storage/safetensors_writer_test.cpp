@@ -62,7 +62,7 @@ TEST(SafetensorsWriter, Float32ComesBackBitForBitWhateverThePieces) {
 TEST(SafetensorsWriter, SixteenBitTypesRoundToNearestEven) {
   const TemporaryFolder folder;
   const float infinity = std::numeric_limits<float>::infinity();
-  const std::vector<float> values{1.0F,           1.0F + 0x1p-11F, 1.0F + 0x3p-11F, 65520.0F,
+  const std::vector<float> values{1.0F,           1.0F + 0x1p-11F, 1.0F + 0x3p-11F, 65519.0F,
                                   0x1p-25F,       0x1.8p-25F,      -0.0F,           infinity,
                                   1.0F + 0x1p-8F, 1.0F + 0x3p-8F};
   SafetensorsWriter writer(folder.path(), {{"half", DataType::f16, {10}},
@@ -76,13 +76,29 @@ TEST(SafetensorsWriter, SixteenBitTypesRoundToNearestEven) {
   writer.finish();
   const auto source = open_safetensors(folder / "model.safetensors");
   EXPECT_EQ(read_all(*source, "half", 10),
-            (std::vector<float>{1.0F, 1.0F, 1.0F + 0x4p-11F, infinity, 0.0F, 0x1p-24F, -0.0F, infinity,
+            (std::vector<float>{1.0F, 1.0F, 1.0F + 0x4p-11F, 65504.0F, 0.0F, 0x1p-24F, -0.0F, infinity,
                                 1.0F + 0x1p-8F, 1.0F + 0x3p-8F}));
   EXPECT_EQ(read_all(*source, "brain", 10),
             (std::vector<float>{1.0F, 1.0F, 1.0F, 65536.0F, 0x1p-25F, 0x1.8p-25F, -0.0F, infinity, 1.0F,
                                 1.0F + 0x4p-8F}));
   EXPECT_TRUE(std::signbit(read_all(*source, "half", 1, 6)[0]));
   EXPECT_EQ(source->tensors().front().name, "wide") << "wide types come first, so that all are aligned";
+}
+
+TEST(SafetensorsWriter, WhatASixteenBitTypeCannotHoldIsNamedAndNothingIsLeft) {
+  const TemporaryFolder folder;
+  std::vector<float> values(70000, 1.0F);
+  const auto write = [&](DataType type, float value) {
+    values[69999] = value;
+    SafetensorsWriter writer(folder.path(), {{"layer.weight", type, {700, 100}}});
+    writer.append("layer.weight", values);
+  };
+  expect_error(ExitCode::bad_input, {"element 69999 of layer.weight is -65520", "largest F16"},
+               [&] { write(DataType::f16, -65520.0F); });
+  expect_error(ExitCode::bad_input, {"element 69999 of layer.weight is 3.4", "largest BF16"},
+               [&] { write(DataType::bf16, std::numeric_limits<float>::max()); });
+  EXPECT_TRUE(names_in(folder.path()).empty());
+  write(DataType::f16, std::numeric_limits<float>::quiet_NaN());
 }
 
 TEST(SafetensorsWriter, CutsLargeModelsIntoShardsWithAnIndex) {
