@@ -13,7 +13,8 @@ namespace charter {
 
 // What a program wants of a record. A record may fit several shapes; the use decides which one it is read as.
 enum class RecordUse : std::uint8_t {
-  supervised,  // messages | prompt + completion | instruction (+ input) + output | text, the first that fits
+  supervised,  // messages | prompt + completion | instruction (+ input) + output | text | what `preference`
+               // takes, for its chosen side: the first that fits
   preference,  // prompt + chosen + rejected | instruction (+ input) + chosen + rejected | chosen + rejected
   prompts,     // prompt | instruction (+ input) | messages without the answers at their end | text
 };
@@ -40,6 +41,10 @@ struct Record {
   double chosen_probability = 1.0;  // that chosen is the better answer, in [0, 1]
 };
 
+// Whether a record of this shape came with two answers, a chosen and a rejected one.
+inline bool is_preference(RecordShape shape) {
+  return shape == RecordShape::preference || shape == RecordShape::implicit_preference;
+}
 std::string_view to_string(RecordShape shape);
 std::string_view to_string(RecordUse use);
 

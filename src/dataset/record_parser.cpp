@@ -22,7 +22,9 @@ void require_answer(const RecordFields& fields, const char* key, const std::vect
   }
 }
 
-bool parse_supervised(const RecordFields& fields, Record& record) {
+bool parse_preference(const RecordFields& fields, const Json& value, Record& record);
+
+bool parse_supervised(const RecordFields& fields, const Json& value, Record& record) {
   if (fields.has({"messages"})) {
     record.shape = RecordShape::messages;
     record.completion = fields.messages("messages");
@@ -39,7 +41,11 @@ bool parse_supervised(const RecordFields& fields, Record& record) {
     record.shape = RecordShape::text;
     record.text = fields.text("text");
   } else {
-    return false;
+    // Of a pair the better answer is learnt.
+    if (!parse_preference(fields, value, record)) return false;
+    record.completion = std::move(record.chosen);
+    record.chosen.clear();
+    record.rejected.clear();
   }
   return true;
 }
@@ -120,7 +126,7 @@ bool parse_prompt(const RecordFields& fields, Record& record) {
 std::string_view expected_shapes(RecordUse use) {
   switch (use) {
     case RecordUse::supervised:
-      return R"({"text"}, {"prompt", "completion"}, {"instruction", "output"} (+ "input") or {"messages"})";
+      return R"({"text"}, {"prompt", "completion"}, {"instruction", "output"} (+ "input"), {"messages"} or the chosen side of {"prompt", "chosen", "rejected"})";
     case RecordUse::preference:
       return R"({"prompt", "chosen", "rejected"} (+ "chosen_probability"), {"instruction", "chosen", "rejected"} or )"
              R"({"chosen", "rejected"})";
@@ -169,7 +175,7 @@ Record parse_record(const Json& value, RecordUse use, const std::string& where) 
   if (!value.is_object()) fields.refuse(fmt::format("is {}, expected a JSON object", value.type_name()));
   Record record;
   record.where = where;
-  const bool found = use == RecordUse::supervised   ? parse_supervised(fields, record)
+  const bool found = use == RecordUse::supervised   ? parse_supervised(fields, value, record)
                      : use == RecordUse::preference ? parse_preference(fields, value, record)
                                                     : parse_prompt(fields, record);
   if (!found) {
@@ -177,6 +183,24 @@ Record parse_record(const Json& value, RecordUse use, const std::string& where) 
         fmt::format("keys found: {}; {} needs {}", fields.keys(), to_string(use), expected_shapes(use)));
   }
   return record;
+}
+
+std::vector<Record> records_of(const Json& value, RecordUse use, const std::string& where) {
+  const RecordFields fields(value, where);
+  if (!value.is_object() || !fields.has({"instruction", "instances"}) || fields.has({"output"})) {
+    return {parse_record(value, use, where)};
+  }
+  const Json& instances = value.at("instances");
+  if (!instances.is_array() || instances.empty()) fields.refuse("\"instances\" is no list of at least one");
+  std::vector<Record> records;
+  for (std::size_t i = 0; i < instances.size(); ++i) {
+    const std::string place = fmt::format("{}, instance {}", where, i + 1);
+    if (!instances[i].is_object()) fail(ExitCode::bad_input, fmt::format("{}: is no JSON object", place));
+    Json record = instances[i];
+    record["instruction"] = value.at("instruction");
+    records.push_back(parse_record(record, use, place));
+  }
+  return records;
 }
 
 }  // namespace charter

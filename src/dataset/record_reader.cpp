@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/dataset/record_reader.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include <fmt/format.h>
 
 #include "src/base/error.hpp"
@@ -48,17 +51,27 @@ RecordReader::RecordReader(const std::filesystem::path& path, const RecordReader
       splitter_(path, options.use == RecordUse::prompts ? PlainText::lines : PlainText::document) {}
 
 std::optional<Record> RecordReader::next() {
-  while (auto raw = splitter_.next()) {
+  while (ready_.empty()) {
+    auto raw = splitter_.next();
+    if (!raw) break;
     try {
-      Record record = is_plain(splitter_.kind()) ? parse_plain_text(*raw) : parse(*raw);
-      ++records_;
-      return record;
+      if (is_plain(splitter_.kind())) {
+        ready_.push_back(parse_plain_text(*raw));
+      } else {
+        std::ranges::move(parse(*raw), std::back_inserter(ready_));
+      }
     } catch (const Error& error) {
       if (error.code() != ExitCode::bad_input || bad_records_ >= options_.skip_bad) throw;
       ++bad_records_;
       log_warning(fmt::format("record passed over ({} of at most {}): {}", bad_records_, options_.skip_bad,
                               error.what()));
     }
+  }
+  if (!ready_.empty()) {
+    Record record = std::move(ready_.front());
+    ready_.pop_front();
+    ++records_;
+    return record;
   }
   if (records_ == 0) {
     fail(ExitCode::bad_input,
@@ -69,7 +82,7 @@ std::optional<Record> RecordReader::next() {
   return std::nullopt;
 }
 
-Record RecordReader::parse(RawRecord& raw) {
+std::vector<Record> RecordReader::parse(RawRecord& raw) {
   check_length(raw);
   check_utf8(raw);
   replaced_surrogates_ += replace_lone_surrogates(raw.text);
@@ -80,9 +93,9 @@ Record RecordReader::parse(RawRecord& raw) {
     fail(ExitCode::bad_input, fmt::format("{}{} (the record starts at byte {} of the file)", error.what(),
                                           hint(raw, splitter_.kind()), raw.byte_offset));
   }
-  Record record = parse_record(value, options_.use, raw.where);
-  record.line = raw.line;
-  return record;
+  std::vector<Record> records = records_of(value, options_.use, raw.where);
+  for (Record& record : records) record.line = raw.line;
+  return records;
 }
 
 Record RecordReader::parse_plain_text(RawRecord& raw) const {

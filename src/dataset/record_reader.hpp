@@ -5,9 +5,11 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "src/dataset/record.hpp"
 #include "src/dataset/record_splitter.hpp"
@@ -36,12 +38,13 @@ class RecordReader {
   Fingerprint content_fingerprint() const { return splitter_.content_fingerprint(); }
 
  private:
-  Record parse(RawRecord& raw);
+  std::vector<Record> parse(RawRecord& raw);
   Record parse_plain_text(RawRecord& raw) const;
 
   std::string path_;
   RecordReaderOptions options_;
   RecordSplitter splitter_;
+  std::deque<Record> ready_;  // of the value that was read last
   std::int64_t records_ = 0;
   std::int64_t bad_records_ = 0;
   std::int64_t replaced_surrogates_ = 0;

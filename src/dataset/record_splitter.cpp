@@ -8,8 +8,21 @@
 namespace charter {
 namespace {
 
-bool is_plain_text_name(const std::filesystem::path& path) {
-  return path.extension() == ".txt" || (path.extension() == ".gz" && path.stem().extension() == ".txt");
+// What a name says of the content, with or without .gz.
+bool is_named(const std::filesystem::path& path, const char* extension) {
+  return (path.extension() == ".gz" ? path.stem() : path).extension() == extension;
+}
+
+// A table has no shape that could be told by its columns' names alone, and its first line is no record.
+void refuse_table(const std::filesystem::path& path) {
+  for (const char* extension : {".csv", ".tsv"}) {
+    if (!is_named(path, extension)) continue;
+    fail(ExitCode::bad_input,
+         fmt::format(
+             "{}: tables ({}) are not read; write a JSON object for each row, with the keys of a known "
+             "shape: {{\"prompt\", \"completion\"}}, {{\"prompt\"}}, ...",
+             path.string(), extension));
+  }
 }
 
 bool is_white_space(int byte) {
@@ -25,7 +38,8 @@ std::string shown(int byte) {
 }  // namespace
 
 RecordSplitter::RecordSplitter(const std::filesystem::path& path, PlainText plain_text) : stream_(path) {
-  if (is_plain_text_name(path)) {
+  refuse_table(path);
+  if (is_named(path, ".txt")) {
     kind_ = plain_text == PlainText::lines ? RecordFileKind::plain_lines : RecordFileKind::plain_text;
     return;
   }

@@ -11,6 +11,7 @@
 #include "src/base/checked_math.hpp"
 #include "src/base/error.hpp"
 #include "src/base/file.hpp"
+#include "src/base/log.hpp"
 #include "src/dataset/record_reader.hpp"
 
 namespace charter {
@@ -57,7 +58,12 @@ Json add_file(std::size_t file, const SampleCacheRequest& request, const ChatTem
   const FileState before = state_of(path);
   RecordReader reader(path, {RecordUse::supervised, request.skip_bad - statistics.bad_records});
   const std::int64_t first_sample = writer.samples();
+  bool has_pairs = false;
   while (const auto record = reader.next()) {
+    if (!has_pairs && is_preference(record->shape)) {
+      has_pairs = true;
+      log_info(fmt::format("{}: has pairs of answers; the chosen ones are learnt", path.string()));
+    }
     const std::vector<Sample> samples = sft_samples(*record, chat_template, request.options, statistics);
     for (const Sample& sample : samples) writer.add(sample);
     if (request.on_record) request.on_record(file, *record, samples);

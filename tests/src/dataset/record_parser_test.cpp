@@ -52,6 +52,37 @@ TEST(RecordParser, ReadsEverySupervisedShape) {
   EXPECT_EQ(shown(lists.prompt) + " -> " + shown(lists.completion), "user:Q -> assistant:A");
 }
 
+TEST(RecordParser, TheChosenAnswerOfAPairIsLearnt) {
+  const Record prompted = parsed(R"({"prompt":"Q","chosen":"good","rejected":"bad"})");
+  EXPECT_TRUE(is_preference(prompted.shape));
+  EXPECT_EQ(shown(prompted.prompt) + " -> " + shown(prompted.completion), "user:Q -> assistant:good");
+  EXPECT_TRUE(prompted.chosen.empty() && prompted.rejected.empty());
+  const Record transcript = parsed(R"({"chosen":"\n\nHuman: Q\n\nAssistant: A\n\nHuman: R\n\nAssistant: good",
+                                       "rejected":"\n\nHuman: Q\n\nAssistant: A\n\nHuman: R\n\nAssistant: b"})");
+  EXPECT_EQ(shown(transcript.prompt) + " -> " + shown(transcript.completion),
+            "user:Q|assistant:A|user:R -> assistant:good");
+}
+
+TEST(RecordParser, ASeedTaskMakesARecordOfEachInstance) {
+  const auto records = [](const char* json) {
+    return records_of(Json::parse(json), RecordUse::supervised, "data.jsonl:7");
+  };
+  const std::vector<Record> two = records(
+      R"({"instruction":"Do","instances":[{"input":"this","output":"done"},{"input":"","output":"so"}],"id":"x"})");
+  ASSERT_EQ(two.size(), 2U);
+  EXPECT_EQ(shown(two[0].prompt) + " -> " + shown(two[0].completion), "user:Do\n\nthis -> assistant:done");
+  EXPECT_EQ(shown(two[1].prompt) + " -> " + shown(two[1].completion), "user:Do -> assistant:so");
+  EXPECT_EQ(two[1].where, "data.jsonl:7, instance 2");
+  EXPECT_EQ(records(R"({"instruction":"Do","instances":[{}],"output":"done"})").size(), 1U);
+  const auto refused = [&](const char* json) { return caught([&] { records(json); }).message; };
+  EXPECT_THAT(refused(R"({"instruction":"Do","instances":[]})"),
+              HasSubstr("data.jsonl:7: \"instances\" is no list"));
+  EXPECT_THAT(refused(R"({"instruction":"Do","instances":[{"output":"a"},7]})"),
+              HasSubstr("instance 2: is no JSON"));
+  EXPECT_THAT(refused(R"({"instruction":"Do","instances":[{"input":"a"}]})"),
+              HasSubstr("data.jsonl:7, instance 1: keys found: \"input\", \"instruction\""));
+}
+
 TEST(RecordParser, TakesTheMoreTellingShapeAndPassesOverNull) {
   EXPECT_EQ(parsed(R"({"text":"whole","prompt":"Q","completion":"A"})").shape,
             RecordShape::prompt_completion);

@@ -115,6 +115,22 @@ TEST_F(RecordReaderTest, BadRecordsCanBePassedOverUpToALimit) {
   EXPECT_EQ(reader.bad_records(), 4);
 }
 
+TEST_F(RecordReaderTest, ASeedTaskIsAsManyRecordsAsItHasInstances) {
+  const auto path = folder.write("a.jsonl",
+                                 R"({"instruction":"I","instances":[{"output":"a"},{"output":"b"}]}
+{"instruction":"J","instances":[{"output":"c"},{}]}
+{"instruction":"K","output":"d"})");
+  RecordReader reader(path, {RecordUse::supervised, 1});
+  std::string answers;
+  while (const auto record = reader.next()) {
+    answers += record->completion.front().content;
+    EXPECT_EQ(record->line, answers.ends_with("d") ? 3 : 1);
+  }
+  EXPECT_EQ(answers, "abd");  // a value with one bad instance is bad as a whole
+  EXPECT_EQ(reader.records(), 3);
+  EXPECT_EQ(reader.bad_records(), 1);
+}
+
 TEST_F(RecordReaderTest, NamesWhatIsNotUtf8) {
   EXPECT_THAT(refusal("a.jsonl", "{\"text\":\"one\"}\n{\"text\":\"\xC0\xAF\"}\n"),
               HasSubstr("not UTF-8 at byte 24 of the file"));
@@ -126,7 +142,8 @@ TEST_F(RecordReaderTest, NamesForeignFormats) {
   EXPECT_THAT(refusal("a.jsonl.gz", "{\"text\":\"one\"}\n"), HasSubstr("does not hold gzip data"));
   EXPECT_THAT(refusal("a.jsonl", "version https://git-lfs.github.com/spec/v1\n"), HasSubstr("git lfs pull"));
   EXPECT_THAT(refusal("._a.jsonl", "\0\x05\x16\x07\0\x02\0\0"s), HasSubstr("macOS"));
-  EXPECT_THAT(refusal("a.csv", "text,label\nhello,1\n"), HasSubstr("expected one JSON object on each line"));
+  EXPECT_THAT(refusal("a.csv", "text,label\nhello,1\n"), HasSubstr("tables (.csv) are not read"));
+  EXPECT_THAT(refusal("a.tsv.gz", gzipped("text\tlabel\n")), HasSubstr("tables (.tsv) are not read"));
 }
 
 TEST_F(RecordReaderTest, DamagedGzipDataIsAnErrorNotAnEnd) {
