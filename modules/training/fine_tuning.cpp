@@ -10,11 +10,13 @@
 #include "modules/training/dry_run.hpp"
 #include "modules/training/machine_introduction.hpp"
 #include "modules/training/run_folder.hpp"
+#include "modules/training/start_clock.hpp"
 #include "modules/training/training_checkpoint.hpp"
 #include "modules/training/training_loop.hpp"
 #include "src/base/log.hpp"
 #include "src/report/format_units.hpp"
 #include "src/tensor/compute_session.hpp"
+#include "src/text/model_text.hpp"
 
 namespace charter {
 namespace {
@@ -71,12 +73,19 @@ Start start_from(const Communicator& world, ExecutionQueue& queue, const Trainin
   return start;
 }
 
-Start start_afresh(const Communicator& world, ExecutionQueue& queue, const TrainingOptions& options) {
+Start start_afresh(const Communicator& world, ExecutionQueue& queue, const TrainingOptions& options,
+                   StartClock& clock) {
   const OpenedModel opened = open_model_on_rank_0(world, options.model, options.random_start);
   Start start;
   start.files = opened.files;
+  start.files.files["tokenizer_config.json"] = agree_on_text(world, "choosing the chat template", [&] {
+    return tokenizer_config_with_template(opened.files.text(), opened.files.config_json(),
+                                          options.chat_template, "tokenizer.json");
+  });
   start.trained = make_trained(world, queue, start.files, options);
+  clock.lap("opening the model");
   start_weights(queue, world, opened, options.seed, start.trained->model);
+  clock.lap("its weights");
   return start;
 }
 
@@ -179,6 +188,7 @@ struct Ground {
   bool has_checkpoints;
   double peak_gflops;
   std::int64_t pool_limit;
+  StartClock& clock;
 };
 
 ExitCode train(Session& session, const OptionSet& set, const TrainingOptions& options, const Ground& ground) {
@@ -197,13 +207,16 @@ ExitCode train(Session& session, const OptionSet& set, const TrainingOptions& op
     log_info("this run has reached its end; raise --max-steps to train on");
     return ExitCode::done;
   }
-  Start start = found.start ? std::move(*found.start) : start_afresh(world, queue, options);
+  if (found.start) ground.clock.lap("the checkpoint");
+  Start start = found.start ? std::move(*found.start) : start_afresh(world, queue, options, ground.clock);
   const bool begins = start.progress.step == 0;
   const TrainingData data = open_training_data(world, options, start.trained->model.config, start.files,
                                                options.run_dir / "cache" / "train.cache",
                                                begins ? StaleCache::rebuild : StaleCache::refuse);
   check_same_data(world, start.progress, data.store, options);
+  ground.clock.lap("the data");
   introduce_run(start, options, data);
+  log_info(fmt::format("start: {}", ground.clock.text()));
   const std::string settings = set.write_config_ini();
   const TrainingParts parts{
       options,     ground.mesh, queue,       start.trained->model, start.trained->optimizer, data,
@@ -216,6 +229,7 @@ ExitCode train(Session& session, const OptionSet& set, const TrainingOptions& op
 }  // namespace
 
 ExitCode run_fine_tuning(Session& session, const OptionSet& set, const TrainingOptions& options) {
+  StartClock clock;
   MeshDegrees degrees;
   degrees.data = options.dp;
   if (options.dry_run) return plan_fine_tuning(session.world(), set, options);
@@ -230,9 +244,10 @@ ExitCode run_fine_tuning(Session& session, const OptionSet& set, const TrainingO
   session.start_watchdog(
       std::chrono::milliseconds(static_cast<std::int64_t>(options.hang_timeout.seconds * 1000)),
       options.run_dir, layout.host_of_each_rank());
+  clock.lap("machine and run folder");
   return train(session, set, options,
                {mesh, folder.has_checkpoints(), options.peak_gflops > 0 ? options.peak_gflops : measured,
-                pool_limit(options.memory_limit, layout, world.rank())});
+                pool_limit(options.memory_limit, layout, world.rank()), clock});
 }
 
 }  // namespace charter

@@ -109,7 +109,12 @@ Json generation_config_of(const ModelSource& source, const TextIds& text) {
 // own.
 Json tokenizer_config_of(const ModelSource& source, const Tokenizer& tokenizer, const TextIds& text) {
   Json config = object_of(source.text.tokenizer_config_json, source.origin + "/tokenizer_config.json");
-  add_if_missing(config, "tokenizer_class", "PreTrainedTokenizerFast");
+  const char* const plain = "PreTrainedTokenizerFast";
+  add_if_missing(config, "tokenizer_class", plain);
+  if (config["tokenizer_class"] == plain) {
+    // Before version 5 it also returns token types, which a decoder's generate() refuses.
+    add_if_missing(config, "model_input_names", {"input_ids", "attention_mask"});
+  }
   if (text.settings.bos) add_if_missing(config, "bos_token", tokenizer.piece(*text.settings.bos));
   if (!text.settings.eos.empty())
     add_if_missing(config, "eos_token", tokenizer.piece(text.settings.eos.front()));

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "src/base/error.hpp"
+#include "src/text/chat_template_text.hpp"
 #include "src/text/chatml_form.hpp"
 
 namespace charter {
@@ -43,7 +44,7 @@ std::string spaced(std::string_view content) {
 }
 
 std::optional<ChatTemplateKind> kind_of_template(const std::string& chat_template) {
-  if (chat_template.empty()) return ChatTemplateKind::human_assistant;
+  if (chat_template.empty() || is_human_assistant(chat_template)) return ChatTemplateKind::human_assistant;
   if (recognise_chatml(chat_template)) return ChatTemplateKind::chatml;
   return std::nullopt;
 }
@@ -213,6 +214,13 @@ std::vector<TokenId> ChatTemplate::render_document(std::string_view text) const 
   if (settings_.add_bos) put_bos_first(out);
   append_id(settings_.eos.front(), true, out);
   return std::move(out.ids);
+}
+
+std::string ChatTemplate::text() const {
+  const bool own = !settings_.chat_template.empty() && kind_of_template(settings_.chat_template) == kind_;
+  if (own) return settings_.chat_template;
+  if (kind_ == ChatTemplateKind::human_assistant) return human_assistant_text(settings_.add_bos);
+  return chatml_text(settings_.add_bos && *settings_.bos != turn_start_);
 }
 
 std::string ChatTemplate::answer_content(std::string_view generated) const {

@@ -37,9 +37,9 @@ class ChatTemplate {
   static bool knows(const std::string& chat_template);
 
   // "auto" takes the kind from settings.chat_template (known forms of ChatML are recognised by what they
-  // render; a model without a template gets human_assistant); "chatml" and "human-assistant" choose by hand.
-  // Throws bad_input naming the template's first line when it is unknown, a ChatML marker the vocabulary
-  // lacks, or that no EOS is known; usage on another name.
+  // render; a model without a template, or with Charter's own text of it, gets human_assistant); "chatml" and
+  // "human-assistant" choose by hand. Throws bad_input naming the template's first line when it is unknown, a
+  // ChatML marker the vocabulary lacks, or that no EOS is known; usage on another name.
   static ChatTemplate choose(const std::string& name, const TextSettings& settings,
                              const Tokenizer& tokenizer);
 
@@ -61,6 +61,9 @@ class ChatTemplate {
   std::string answer_content(std::string_view generated) const;
 
   ChatTemplateKind kind() const { return kind_; }
+  // Jinja that renders the same: the model's own where it is of this kind, otherwise Charter's, which "auto"
+  // knows again.
+  std::string text() const;
   // Ids that end an answer under this template (the model's eos ids and the template's own end marker).
   const std::vector<TokenId>& stop_ids() const { return stop_ids_; }
 

@@ -20,4 +20,9 @@ struct ModelText {
 ModelText model_text_of(const TextFiles& files, const std::string& config_json,
                         const std::string& chat_template, const std::string& where);
 
+// tokenizer_config.json of a model that is trained under the template that `chat_template` chooses: with this
+// template in it, so that nobody has to choose it again. Throws as model_text_of.
+std::string tokenizer_config_with_template(const TextFiles& files, const std::string& config_json,
+                                           const std::string& chat_template, const std::string& where);
+
 }  // namespace charter

@@ -110,6 +110,8 @@ TEST_P(ModelConvertOf, ARunIsHandedOverUsedTrainedOnAndBroughtBackBitForBit) {
   EXPECT_EQ(json_of("export/config.json").at("torch_dtype"), "float32");
   EXPECT_EQ(json_of("export/generation_config.json").at("eos_token_id"), 256);
   EXPECT_EQ(json_of("export/tokenizer_config.json").at("eos_token"), "<|endoftext|>");
+  EXPECT_THAT(json_of("export/tokenizer_config.json").at("chat_template").get<std::string>(),
+              HasSubstr("\\n\\nHuman:"));
   EXPECT_EQ(answers("export"), answers("run"));
 
   expect_converted("export", "hdf5", {"--format", "hdf5"});
@@ -126,6 +128,22 @@ TEST_P(ModelConvertOf, ARunIsHandedOverUsedTrainedOnAndBroughtBackBitForBit) {
   expect_trained("export", "second");
   EXPECT_EQ(metrics(path("second"), "loss").size(), 2U);
   EXPECT_NE(answers("second"), answers("run"));
+}
+
+TEST_F(ModelConvert, TheChatTemplateThatWasTrainedOnGoesWithTheModel) {
+  expect_trained("model", "run", {"--random-start", "--chat-template", "chatml"});
+  expect_converted("run", "export");
+  EXPECT_THAT(json_of("export/tokenizer_config.json").at("chat_template").get<std::string>(),
+              HasSubstr("<|im_start|>assistant"));
+  EXPECT_EQ(json_of("export/generation_config.json").at("eos_token_id"), Json::array({256, 258}));
+  const std::string without_a_name = answers("run");
+  const Finished named =
+      run(0, "text_gen",
+          {"--model", path("run"), "--prompts", path("prompts.txt"), "--max-tokens", "9", "--show-ids",
+           "--show-logprobs", "--chat-template", "chatml", "--output", path("named.jsonl")});
+  EXPECT_EQ(named.exit_code, 0) << named.output;
+  EXPECT_EQ(read_file(path("named.jsonl")), without_a_name);
+  EXPECT_EQ(answers("export"), without_a_name);
 }
 
 TEST_F(ModelConvert, ALargeModelIsCutIntoFilesThatTheIndexNames) {

@@ -72,6 +72,7 @@ TEST(HuggingFaceFiles, TokensThatFilesLeaveToDefaultsAreWrittenOut) {
   const Json tokenizer = file_of(files, "tokenizer_config.json");
   EXPECT_EQ(tokenizer.at("eos_token"), "<end>");
   EXPECT_EQ(tokenizer.at("tokenizer_class"), "PreTrainedTokenizerFast");
+  EXPECT_EQ(tokenizer.at("model_input_names"), (Json{"input_ids", "attention_mask"}));
   EXPECT_EQ(files.content.at("tokenizer.json"), source.text.tokenizer_json);
 }
 

@@ -232,5 +232,29 @@ TEST(ChatTemplate, RefusesConversationsWithoutSense) {
               HasSubstr("message 2 of a conversation is a system message"));
 }
 
+TEST(ChatTemplate, ItsTextIsKnownAgainAndRendersTheSame) {
+  const std::string foreign = "{{ 'of another kind' }}";
+  for (const bool add_bos : {false, true}) {
+    for (const char* name : {"chatml", "human-assistant"}) {
+      for (const std::string& own : {std::string(), foreign, chatml_with_default}) {
+        const ChatTemplate chosen = ChatTemplate::choose(name, settings(add_bos, own), toy());
+        EXPECT_TRUE(ChatTemplate::knows(chosen.text()));
+        const ChatTemplate again = ChatTemplate::choose("auto", settings(add_bos, chosen.text()), toy());
+        EXPECT_EQ(again.kind(), chosen.kind()) << name;
+        EXPECT_EQ(again.text(), chosen.text()) << name;
+        EXPECT_EQ(again.render(talk).ids, chosen.render(talk).ids) << name;
+        EXPECT_EQ(again.render_prompt({talk.front()}), chosen.render_prompt({talk.front()})) << name;
+      }
+    }
+  }
+  EXPECT_EQ(ChatTemplate::choose("auto", settings(false, chatml_with_default), toy()).text(),
+            chatml_with_default);
+  EXPECT_THAT(ChatTemplate::choose("auto", settings(true), toy()).text(), StartsWith("{{ bos_token }}"));
+  // A first marker that is the BOS itself is not written twice.
+  TextSettings same = settings(true);
+  same.bos = turn_start;
+  EXPECT_THAT(ChatTemplate::choose("chatml", same, toy()).text(), StartsWith("{% for message"));
+}
+
 }  // namespace
 }  // namespace charter
