@@ -15,3 +15,5 @@ for source in bench/*.cpp; do
   echo "== $name"
   "$bin/$name"
 done
+echo "== measure_start"
+scripts/measure_start.sh

@@ -82,8 +82,9 @@ Start start_afresh(const Communicator& world, ExecutionQueue& queue, const Train
     return tokenizer_config_with_template(opened.files.text(), opened.files.config_json(),
                                           options.chat_template, "tokenizer.json");
   });
-  start.trained = make_trained(world, queue, start.files, options);
   clock.lap("opening the model");
+  start.trained = make_trained(world, queue, start.files, options);
+  clock.lap("memory");
   start_weights(queue, world, opened, options.seed, start.trained->model);
   clock.lap("its weights");
   return start;
