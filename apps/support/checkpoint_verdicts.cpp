@@ -1,53 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // checkpoint_tool verify and diff: what the blocks themselves tell.
-#include <iostream>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include "apps/support/checkpoint_commands.hpp"
 #include "modules/checkpoint/checkpoint_catalogue.hpp"
 #include "modules/checkpoint/checkpoint_difference.hpp"
-#include "src/base/steady_time.hpp"
+#include "src/report/byte_progress.hpp"
 #include "src/report/console_table.hpp"
 #include "src/report/format_units.hpp"
-#include "src/report/progress_bar.hpp"
 #include "src/storage/model_source.hpp"
 
 namespace charter {
 namespace {
-
-// A line of progress while blocks are read: on a terminal only, where somebody waits.
-class ReadingProgress {
- public:
-  explicit ReadingProgress(std::int64_t total_bytes)
-      : bar_(terminal_shape(STDERR_FILENO).is_terminal ? &std::cerr : nullptr, settings(total_bytes)),
-        start_s_(steady_now_s()) {}
-
-  BytesRead on_bytes() {
-    return [this](std::int64_t bytes) {
-      const double seconds = std::max(steady_now_s() - start_s_, 1e-9);
-      bar_.update({bytes / mebibyte, std::nullopt, static_cast<double>(bytes) / seconds});
-    };
-  }
-
- private:
-  static constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
-  static ProgressSettings settings(std::int64_t total_bytes) {
-    const TerminalShape terminal = terminal_shape(STDERR_FILENO);
-    ProgressSettings settings;
-    settings.total_steps = total_bytes / mebibyte;
-    settings.step_name = "MiB";
-    settings.rate_name = "B";
-    settings.is_terminal = terminal.is_terminal;
-    settings.columns = terminal.columns;
-    return settings;
-  }
-
-  ProgressBar bar_;
-  double start_s_;
-};
 
 // The faults of one checkpoint, and its line.
 std::vector<std::string> verify_one(const std::filesystem::path& folder) {
@@ -57,8 +22,8 @@ std::vector<std::string> verify_one(const std::filesystem::path& folder) {
     const CheckpointReader reader = read_checkpoint_folder(folder);
     content = fmt::format(", {} tensors, {}", reader.tensors().size(),
                           format_bytes(reader.manifest().tensor_bytes()));
-    ReadingProgress progress(reader.manifest().tensor_bytes());
-    damage = find_damage(reader, progress.on_bytes());
+    ByteProgress progress(reader.manifest().tensor_bytes(), "MiB read");
+    damage = find_damage(reader, [&](std::int64_t bytes) { progress.update(bytes); });
   } catch (const DamagedCheckpoint& error) {
     damage.emplace_back(error.what());
   }
@@ -132,9 +97,9 @@ ExitCode diff_checkpoints(const std::filesystem::path& first, const std::filesys
                           const std::vector<std::string>& groups) {
   const CheckpointReader a = open_checkpoint(first);
   const CheckpointReader b = open_checkpoint(second);
-  ReadingProgress progress(a.manifest().tensor_bytes());
-  const CheckpointDifference difference =
-      compare_checkpoints(a, b, {groups.begin(), groups.end()}, progress.on_bytes());
+  ByteProgress progress(a.manifest().tensor_bytes(), "MiB read");
+  const CheckpointDifference difference = compare_checkpoints(
+      a, b, {groups.begin(), groups.end()}, [&](std::int64_t bytes) { progress.update(bytes); });
   if (difference.compared == 0) {
     fail(ExitCode::missing_input, fmt::format("neither {} nor {} has a tensor in {}", a.folder().string(),
                                               b.folder().string(), fmt::join(groups, ", ")));

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/support/model_conversion.hpp"
 
-#include <algorithm>
-#include <chrono>
-#include <iostream>
 #include <vector>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "modules/checkpoint/model_folder.hpp"
 #include "modules/checkpoint/save_folder.hpp"
@@ -17,15 +13,13 @@
 #include "src/base/log.hpp"
 #include "src/base/new_folder.hpp"
 #include "src/model/weight_map.hpp"
+#include "src/report/byte_progress.hpp"
 #include "src/report/format_units.hpp"
-#include "src/report/progress_bar.hpp"
 #include "src/storage/hugging_face_files.hpp"
 #include "src/tensor/shape_extents.hpp"
 
 namespace charter {
 namespace {
-
-constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
 
 // An opened model and the way to read its parameters, counted for the progress bar.
 class Source {
@@ -35,7 +29,8 @@ class Source {
         config_(checked_config(model_)),
         list_(list_parameters(config_)),
         map_(config_, list_, model_.canonical_names ? WeightNames::canonical : WeightNames::hugging_face),
-        bar_(is_large() ? &std::cerr : nullptr, bar_settings(options)) {}
+        progress_(list_.num_elements() * static_cast<std::int64_t>(sizeof(float)), "MiB read",
+                  options.plain_interval.seconds) {}
 
   const ModelSource& model() const { return model_; }
   const ModelConfig& config() const { return config_; }
@@ -44,37 +39,17 @@ class Source {
   void read(ParameterId id, std::int64_t first, std::span<float> out) {
     map_.read(*model_.tensors, id, first, out);
     bytes_ += static_cast<std::int64_t>(out.size_bytes());
-    bar_.update({bytes_ / mebibyte, std::nullopt, static_cast<double>(bytes_) / (now_s() - start_)});
+    progress_.update(bytes_);
   }
-  void end_progress() { bar_.finish(); }
+  void end_progress() { progress_.finish(); }
 
  private:
-  static double now_s() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-  }
-  std::int64_t mebibytes() const {
-    return list_.num_elements() * static_cast<std::int64_t>(sizeof(float)) / mebibyte;
-  }
-  bool is_large() const { return mebibytes() >= 256; }
-  ProgressSettings bar_settings(const ConversionOptions& options) const {
-    const TerminalShape terminal = terminal_shape(STDERR_FILENO);
-    ProgressSettings settings;
-    settings.total_steps = mebibytes();
-    settings.step_name = "MiB read";
-    settings.rate_name = "bytes";
-    settings.is_terminal = terminal.is_terminal;
-    settings.columns = terminal.columns;
-    settings.plain_interval_s = options.plain_interval.seconds;
-    return settings;
-  }
-
   ModelSource model_;
   ModelConfig config_;
   ParameterList list_;
   WeightMap map_;
-  ProgressBar bar_;
+  ByteProgress progress_;
   std::int64_t bytes_ = 0;
-  double start_ = now_s();
 };
 
 std::map<std::string, std::string> files_of(const ModelSource& source) {
