@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "src/base/error.hpp"
+#include "tests/support/time_scale.hpp"
 #include "tests/support/tiny_models.hpp"
 
 namespace charter {
@@ -132,7 +133,8 @@ TEST(WeightMap, ManyTensorsAndManyLayersAreComparedQuickly) {
   for (int i = 0; i < 200'000; ++i) source.add("tensor." + std::to_string(i), {0}, {});
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_THROW(many.map.check(source, "m"), Error);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+  // Every name against every name would take hours.
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60 * test::time_scale()));
 }
 
 TEST(WeightMap, AcceptsACopyOfATiedHeadAndOldBuffers) {
