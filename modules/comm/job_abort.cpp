@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "modules/comm/job_abort.hpp"
 
+#include <chrono>
 #include <cstdio>
 #include <mutex>
+#include <thread>
 
 #include <fmt/format.h>
 #include <mpi.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "src/base/message_text.hpp"
@@ -29,6 +33,19 @@ bool mpi_runs() {
   MPI_Initialized(&started);
   MPI_Finalized(&ended);
   return started != 0 && ended == 0;
+}
+
+// Launchers pass a rank's output on through a pipe. Hydra (MPICH) ends the job as soon as it hears of an
+// abort and leaves in the pipe what it has not read yet, be it the message that says why.
+void wait_until_output_is_read() noexcept {
+  constexpr int most_waits = 200;
+  for (const int descriptor : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat status {};
+    if (::fstat(descriptor, &status) != 0 || !S_ISFIFO(status.st_mode)) continue;
+    int unread = 0;
+    for (int i = 0; i < most_waits && ::ioctl(descriptor, FIONREAD, &unread) == 0 && unread > 0; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
 }
 
 }  // namespace
@@ -61,6 +78,7 @@ void print_for_rank(const std::string& message) noexcept {
 void abort_job(ExitCode code, const std::string& message) noexcept {
   if (!message.empty()) print_for_rank(message);
   std::fflush(nullptr);
+  wait_until_output_is_read();
   if (mpi_runs()) MPI_Abort(MPI_COMM_WORLD, static_cast<int>(code));
   leave_process(code);
 }
