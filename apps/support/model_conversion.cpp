@@ -122,7 +122,8 @@ void add_conversion_options(OptionSet& set, ConversionOptions& options) {
   set.add("max-shard-bytes", options.max_shard,
           "largest file of safetensors; a model above it is cut into several with an index")
       .range(1, std::int64_t{1} << 62);
-  set.add("progress-interval", options.plain_interval, "time between progress lines when not on a terminal");
+  set.add("progress-interval", options.plain_interval, "time between progress lines when not on a terminal")
+      .range(0, 365.0 * 86400.0);
 }
 
 void check_conversion_options(const OptionSet& set, const ConversionOptions& options) {

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 // Options of other programs, by the program.
 const std::map<std::string, std::set<std::string>>& foreign_options() {
   static const std::map<std::string, std::set<std::string>> options = {
-      {"cmake", {"--build", "--target", "--preset"}},
+      {"cmake, ctest", {"--build", "--preset", "--target", "--test-dir"}},
       {"flux",
        {"--count", "--dependency", "--exclusive", "--expand", "--format", "--job-name", "--nodes", "--output",
         "--parent", "--requires", "--signal", "--time-limit"}},
