@@ -9,9 +9,9 @@
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
 #include "src/base/log.hpp"
+#include "src/base/utf8.hpp"
 #include "src/dataset/record_parser.hpp"
 #include "src/dataset/text_checks.hpp"
-#include "src/text/utf8.hpp"
 
 namespace charter {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What can be wrong with a data file before its JSON is looked at: foreign formats, escapes that no text can
-// hold. (Whether bytes are UTF-8: src/text/utf8.hpp.)
+// hold. (Whether bytes are UTF-8: src/base/utf8.hpp.)
 #pragma once
 
 #include <cstdint>

@@ -7,6 +7,7 @@
 
 #include "src/base/error.hpp"
 #include "src/base/file.hpp"
+#include "src/base/utf8.hpp"
 #include "src/options/command_line.hpp"
 #include "src/options/ini_file.hpp"
 #include "src/options/nearest_name.hpp"
@@ -21,6 +22,15 @@ bool has_control_character(const std::string& text) {
   return std::any_of(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' && c != '\r') || c == 0x7f;
   });
+}
+
+// Values are written into records that hold UTF-8 only (manifests, JSON lines), some of them hours later.
+void require_text(const std::string& text) {
+  if (has_control_character(text)) throw BadValue("holds a control character");
+  const std::size_t valid = valid_utf8_prefix(text);
+  if (valid == text.size()) return;
+  throw BadValue(fmt::format(
+      "is not UTF-8 at byte {}; a file of such a name can be reached by a link of another name", valid));
 }
 
 }  // namespace
@@ -80,9 +90,7 @@ void OptionSet::assign(OptionSpec& spec, const GivenTexts& given) {
                                       where, join_texts(texts)));
   }
   try {
-    for (const std::string& text : texts) {
-      if (has_control_character(text)) throw BadValue("holds a control character");
-    }
+    for (const std::string& text : texts) require_text(text);
     spec.value->assign(texts);
   } catch (const BadValue& bad) {
     const std::string legal = spec.value->legal_values();

@@ -8,8 +8,8 @@
 
 #include "src/base/error.hpp"
 #include "src/base/message_text.hpp"
+#include "src/base/utf8.hpp"
 #include "src/storage/gguf_types.hpp"
-#include "src/text/utf8.hpp"
 
 namespace charter {
 

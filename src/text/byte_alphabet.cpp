@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "src/text/utf8.hpp"
+#include "src/base/utf8.hpp"
 
 namespace charter {
 namespace {

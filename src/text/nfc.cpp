@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "src/base/utf8.hpp"
 #include "src/text/nfc_tables.hpp"
-#include "src/text/utf8.hpp"
 
 namespace charter {
 namespace {

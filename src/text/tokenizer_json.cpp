@@ -9,7 +9,7 @@
 
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
-#include "src/text/utf8.hpp"
+#include "src/base/utf8.hpp"
 
 namespace charter {
 namespace {

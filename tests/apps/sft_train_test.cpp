@@ -252,6 +252,7 @@ TEST_F(SftTrain, MistakesGetOneMessageAndTheirExitCode) {
   expect(2, {"--learning-rate", "1"}, 64, "learning-rate");
   expect(1, {"--lr", "nan"}, 64, "lr");
   expect(2, {"--data", path("absent.jsonl")}, 66, "absent.jsonl");
+  expect(2, {"--run-dir", path("caf\xe9")}, 64, "not UTF-8");
   expect(2, {"--dp", "3"}, 78, "2 ranks");
   expect(2, {"--max-length", "9999"}, 78, "256 positions");
   expect(2, {"--eval-every", "5"}, 64, "validation-fraction");

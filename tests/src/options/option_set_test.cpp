@@ -132,6 +132,9 @@ TEST(OptionSet, BadValuesNameOptionValueSourceAndLegalRange) {
   EXPECT_THAT(refusal({"--data-weight", "1", "--data-weight", "-1"}), HasSubstr("too small"));
   EXPECT_THAT(refusal({"--run-dir", ""}), HasSubstr("--run-dir"));
   EXPECT_THAT(refusal({"--note", "bell\a"}), HasSubstr("control character"));
+  EXPECT_THAT(refusal({"--data", "caf\xe9.jsonl"}),
+              AllOf(HasSubstr("--data"), HasSubstr("not UTF-8 at byte 3")));
+  EXPECT_THAT(refusal({}, "note = caf\xe9\n"), AllOf(HasSubstr("a.ini:1"), HasSubstr("not UTF-8 at byte 3")));
   EXPECT_THAT(refusal({}, "\nverify = maybe\n"), AllOf(HasSubstr("a.ini:2"), HasSubstr("true nor false")));
 }
 

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "src/text/utf8.hpp"
+#include "src/base/utf8.hpp"
 
 namespace charter {
 namespace {

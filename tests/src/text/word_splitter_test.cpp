@@ -7,8 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "src/base/utf8.hpp"
 #include "src/text/pattern_syntax.hpp"
-#include "src/text/utf8.hpp"
 #include "tests/src/text/toy_tokenizers.hpp"
 
 namespace charter {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/text/utf8.hpp"
+#include "src/base/utf8.hpp"
 
 #include <cstdint>
 #include <cstring>
