@@ -15,20 +15,6 @@
 #include "src/base/error.hpp"
 
 namespace charter {
-namespace {
-
-int open_for_reading(const std::filesystem::path& path, struct stat& status) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0)
-    fail(ExitCode::missing_input, fmt::format("{}: cannot open: {}", path.string(), std::strerror(errno)));
-  if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-    ::close(fd);
-    fail(ExitCode::missing_input, fmt::format("{}: is not a regular file", path.string()));
-  }
-  return fd;
-}
-
-}  // namespace
 
 bool path_exists(const std::filesystem::path& path) {
   std::error_code error;
@@ -39,14 +25,27 @@ bool path_exists(const std::filesystem::path& path) {
   return std::filesystem::exists(status);
 }
 
-std::string read_file(const std::filesystem::path& path, std::int64_t limit_bytes) {
+OpenedFile open_regular_file(const std::filesystem::path& path) {
+  // Opening a FIFO would wait for its writer, perhaps for ever.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor < 0)
+    fail(ExitCode::missing_input, fmt::format("{}: cannot open: {}", path.string(), std::strerror(errno)));
   struct stat status {};
-  const Descriptor file(open_for_reading(path, status));
-  if (status.st_size > limit_bytes) {
-    fail(ExitCode::bad_input, fmt::format("{}: has {} bytes, at most {} are accepted here", path.string(),
-                                          status.st_size, limit_bytes));
+  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+    ::close(descriptor);
+    fail(ExitCode::missing_input, fmt::format("{}: is not a regular file", path.string()));
   }
-  std::string content(static_cast<std::size_t>(status.st_size), '\0');
+  return {descriptor, status.st_size};
+}
+
+std::string read_file(const std::filesystem::path& path, std::int64_t limit_bytes) {
+  const OpenedFile opened = open_regular_file(path);
+  const Descriptor file(opened.descriptor);
+  if (opened.bytes > limit_bytes) {
+    fail(ExitCode::bad_input, fmt::format("{}: has {} bytes, at most {} are accepted here", path.string(),
+                                          opened.bytes, limit_bytes));
+  }
+  std::string content(static_cast<std::size_t>(opened.bytes), '\0');
   std::size_t done = 0;
   while (done < content.size()) {
     const ssize_t got = ::read(file.get(), content.data() + done, content.size() - done);
@@ -90,9 +89,9 @@ void fsync_path(const std::filesystem::path& path) {
 }
 
 MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
-  struct stat status {};
-  const Descriptor file(open_for_reading(path, status));
-  size_ = static_cast<std::size_t>(status.st_size);
+  const OpenedFile opened = open_regular_file(path);
+  const Descriptor file(opened.descriptor);
+  size_ = static_cast<std::size_t>(opened.bytes);
   if (size_ == 0) return;
   void* mapping = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.get(), 0);
   if (mapping == MAP_FAILED) {

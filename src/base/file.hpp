@@ -16,6 +16,15 @@ namespace charter {
 // links.
 bool path_exists(const std::filesystem::path& path);
 
+struct OpenedFile {
+  int descriptor = -1;  // the caller closes it
+  std::int64_t bytes = 0;
+};
+
+// Opens a file for reading; returns at once, whatever is there. Throws missing_input (with errno text and
+// path), also for what is no regular file: a folder, a device, a FIFO.
+OpenedFile open_regular_file(const std::filesystem::path& path);
+
 // The whole file. Throws missing_input (with errno text and path), bad_input when larger than `limit_bytes`,
 // io_error.
 std::string read_file(const std::filesystem::path& path, std::int64_t limit_bytes = std::int64_t{1} << 32);

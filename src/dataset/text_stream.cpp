@@ -6,13 +6,12 @@
 #include <cerrno>
 #include <cstring>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "src/base/error.hpp"
+#include "src/base/file.hpp"
 #include "src/dataset/text_checks.hpp"
 
 namespace charter {
@@ -27,19 +26,13 @@ struct TextStream::GzipFile {
 };
 
 TextStream::TextStream(const std::filesystem::path& path) : path_(path), buffer_(std::size_t{1} << 18) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0)
-    fail(ExitCode::missing_input, fmt::format("{}: cannot open: {}", path.string(), std::strerror(errno)));
+  const int fd = open_regular_file(path).descriptor;
   const gzFile handle = gzdopen(fd, "rb");
   if (handle == nullptr) {
     ::close(fd);
     fail(ExitCode::io_error, fmt::format("{}: no memory to read it", path.string()));
   }
   file_ = std::make_shared<GzipFile>(handle);
-  struct stat status {};
-  if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-    fail(ExitCode::missing_input, fmt::format("{}: is not a regular file", path.string()));
-  }
   std::array<char, 64> head{};
   const ssize_t got = ::pread(fd, head.data(), head.size(), 0);
   if (got < 0)

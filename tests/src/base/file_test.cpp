@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "src/base/error.hpp"
@@ -48,6 +49,17 @@ class FileTest : public testing::Test {
 
   fs::path folder_;
 };
+
+TEST_F(FileTest, WhatIsNoRegularFileIsRefusedAtOnce) {
+  const fs::path fifo = folder_ / "fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);  // nobody writes to it
+  for (const fs::path& path : {folder_, fifo, fs::path("/dev/null")}) {
+    EXPECT_THAT(message_of([&] { read_file(path); }, ExitCode::missing_input),
+                HasSubstr(path.string() + ": is not a regular file"));
+    EXPECT_THAT(message_of([&] { const MappedFile file(path); }, ExitCode::missing_input),
+                HasSubstr("is not a regular file"));
+  }
+}
 
 TEST_F(FileTest, WhatIsWrittenIsRead) {
   const std::string content("bytes\0with zero\n", 16);

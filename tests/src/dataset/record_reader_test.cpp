@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 #include <zlib.h>
 
 #include "tests/src/dataset/dataset_test_support.hpp"
@@ -209,6 +210,8 @@ TEST_F(RecordReaderTest, BrokenArraysAreNamedByElementAndLine) {
 TEST_F(RecordReaderTest, MissingFilesAndFoldersAreNamed) {
   EXPECT_EQ(caught([&] { texts_of(folder / "absent.jsonl"); }).code, ExitCode::missing_input);
   EXPECT_THAT(caught([&] { texts_of(folder / ""); }).message, HasSubstr("not a regular file"));
+  ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);  // nobody writes to it: must not wait
+  EXPECT_THAT(caught([&] { texts_of(folder / "fifo"); }).message, HasSubstr("not a regular file"));
 }
 
 TEST_F(RecordReaderTest, PlainTextIsNoPreference) {
