@@ -16,12 +16,15 @@ namespace charter {
 JsonLinesFile::JsonLinesFile(const std::filesystem::path& path, IfFileExists if_exists)
     : path_(path), temporary_(path.string() + ".tmp") {
   std::error_code ignored;
-  if (if_exists == IfFileExists::refuse && std::filesystem::exists(path_, ignored)) {
+  const bool is_there = std::filesystem::exists(path_, ignored);
+  // The rename at the end would put a file in the place of a device: for root, even of /dev/null.
+  if (is_there && !std::filesystem::is_regular_file(path_, ignored)) {
+    fail(ExitCode::cannot_write,
+         fmt::format("{}: is a folder, a device or a FIFO; name a file", path_.string()));
+  }
+  if (is_there && if_exists == IfFileExists::refuse) {
     fail(ExitCode::cannot_write,
          fmt::format("{}: is there already; name another file, or add --overwrite", path_.string()));
-  }
-  if (std::filesystem::is_directory(path_, ignored)) {
-    fail(ExitCode::cannot_write, fmt::format("{}: is a folder; name a file", path_.string()));
   }
   file_ = std::fopen(temporary_.c_str(), "we");
   if (file_ == nullptr) give_up("creating");

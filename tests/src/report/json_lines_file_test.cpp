@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "src/base/error.hpp"
 #include "src/base/file.hpp"
@@ -65,6 +66,20 @@ TEST(JsonLinesFile, AFileThatIsThereIsReplacedOnlyWhenAskedFor) {
   EXPECT_EQ(read_file(path), "old\n");
   file.finish();
   EXPECT_EQ(read_file(path), "new\n");
+}
+
+TEST(JsonLinesFile, ADeviceOrAFifoIsNeverReplaced) {
+  const ScratchFolder folder("lines");
+  const std::filesystem::path fifo = folder.path() / "fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  const std::filesystem::path device = folder.path() / "device";
+  std::filesystem::create_symlink("/dev/null",
+                                  device);  // a mistake of the test shall not cost the system its own
+  for (const std::filesystem::path& path : {fifo, device}) {
+    for (const IfFileExists if_exists : {IfFileExists::refuse, IfFileExists::replace})
+      EXPECT_THAT(refusal(path, if_exists), HasSubstr("a device or a FIFO; name a file"));
+    EXPECT_TRUE(std::filesystem::is_other(path));
+  }
 }
 
 TEST(JsonLinesFile, SaysWhyItCannotBeWritten) {
