@@ -6,6 +6,7 @@
 #include <exception>
 #include <optional>
 
+#include "apps/support/process_setup.hpp"
 #include "modules/comm/agreement.hpp"
 #include "modules/comm/failure.hpp"
 #include "modules/comm/launcher.hpp"
@@ -93,22 +94,32 @@ ExitCode parse_and_run(int argc, char** argv, OptionSet& set, const std::functio
   return program(session);
 }
 
+int run_in_session(int argc, char** argv, OptionSet& set, const std::function<void()>& check,
+                   const std::function<ExitCode(Session&)>& program, Signals signals) {
+  Session session;
+  if (signals == Signals::are_taken) hold_signals();
+  return session.run([&] {
+    const NodeLayout layout = find_node_layout(session.world());
+    const ComputeSession compute(layout.places[static_cast<std::size_t>(session.world().rank())].threads);
+    return parse_and_run(argc, argv, set, check, session, program);
+  });
+}
+
 }  // namespace
 
 int run_parallel_program(int argc, char** argv, OptionSet& set, const std::function<void()>& check,
                          const std::function<ExitCode(Session&)>& program, Signals signals) {
+  prepare_process();
+  ignore_broken_pipes();
   try {
+    bool answered = false;
     if (asks_for_help(argc, argv)) {
       let_one_speak();
-      if (answers_without_work(set.parse(argc, argv), set)) return 0;
+      answered = answers_without_work(set.parse(argc, argv), set);
     }
-    Session session;
-    if (signals == Signals::are_taken) hold_signals();
-    return session.run([&] {
-      const NodeLayout layout = find_node_layout(session.world());
-      const ComputeSession compute(layout.places[static_cast<std::size_t>(session.world().rank())].threads);
-      return parse_and_run(argc, argv, set, check, session, program);
-    });
+    const int status = answered ? 0 : run_in_session(argc, argv, set, check, program, signals);
+    if (status == 0) require_output_written();
+    return status;
   } catch (...) {
     return report_current_exception();
   }
@@ -116,13 +127,18 @@ int run_parallel_program(int argc, char** argv, OptionSet& set, const std::funct
 
 int run_single_program(int argc, char** argv, OptionSet& set, const std::function<void()>& check,
                        const std::function<ExitCode()>& program) {
+  prepare_process();
   let_one_speak();
   try {
-    if (answers_without_work(set.parse(argc, argv), set)) return 0;
-    check();
-    refuse_several_processes();
-    const ComputeSession compute(static_cast<int>(available_cores().size()));
-    return static_cast<int>(program());
+    ExitCode code = ExitCode::done;
+    if (!answers_without_work(set.parse(argc, argv), set)) {
+      check();
+      refuse_several_processes();
+      const ComputeSession compute(static_cast<int>(available_cores().size()));
+      code = program();
+    }
+    require_output_written();
+    return static_cast<int>(code);
   } catch (...) {
     return report_current_exception();
   }
@@ -130,13 +146,18 @@ int run_single_program(int argc, char** argv, OptionSet& set, const std::functio
 
 int run_commands(int argc, char** argv, CommandSet& set,
                  const std::map<std::string, std::function<ExitCode()>>& programs) {
+  prepare_process();
   let_one_speak();
   try {
     const CommandSet::Choice choice = set.parse(argc, argv);
     print_once(choice.text);
-    if (choice.action != ParseAction::run) return 0;
-    refuse_several_processes();
-    return static_cast<int>(programs.at(choice.command)());
+    ExitCode code = ExitCode::done;
+    if (choice.action == ParseAction::run) {
+      refuse_several_processes();
+      code = programs.at(choice.command)();
+    }
+    require_output_written();
+    return static_cast<int>(code);
   } catch (...) {
     return report_current_exception();
   }

@@ -9,7 +9,6 @@
 #include "modules/checkpoint/checkpoint_catalogue.hpp"
 #include "modules/checkpoint/checkpoint_names.hpp"
 #include "modules/checkpoint/checkpoint_reader.hpp"
-#include "modules/checkpoint/file_size_signal.hpp"
 #include "modules/checkpoint/save_folder.hpp"
 #include "modules/comm/agreement.hpp"
 #include "modules/comm/communicator.hpp"
@@ -96,7 +95,6 @@ CheckpointReader newest_of_run(const fs::path& run_folder) {
 void write_model_folder(const Communicator& comm, const fs::path& folder, const CheckpointContents& contents,
                         std::span<const LocalBlock> blocks, const CheckpointOptions& options) {
   const ScopedPhase phase(comm.log(), "writing a model", options.deadline);
-  const IgnoreFileSizeSignal ignore_signal;
   together(comm, "writing a model", [&] { check_options(options); });
   const std::int64_t bytes = folder_bytes(total_bytes(comm, blocks));
   std::optional<NewFolder> made;  // by rank 0

@@ -7,7 +7,6 @@
 
 #include "modules/checkpoint/checkpoint_names.hpp"
 #include "modules/checkpoint/checkpoint_store.hpp"
-#include "modules/checkpoint/file_size_signal.hpp"
 #include "modules/checkpoint/retention.hpp"
 #include "modules/checkpoint/save_folder.hpp"
 #include "modules/comm/agreement.hpp"
@@ -28,7 +27,6 @@ bool is_survivable(ExitCode code) {
 }  // namespace
 
 SaveResult CheckpointStore::save(const CheckpointContents& contents, std::span<const LocalBlock> blocks) {
-  const IgnoreFileSizeSignal ignore_signal;
   const auto start = std::chrono::steady_clock::now();
   const auto step = std::stoll(
       agree_on_text(comm_, "starting a checkpoint", [&] { return std::to_string(contents.step); }));

@@ -17,12 +17,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Files of this process may not grow beyond `bytes` while it lives.
+// Files of this process may not grow beyond `bytes` while it lives: an error, as programs arrange it.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) {
     ::getrlimit(RLIMIT_FSIZE, &former_);
     const rlimit limit{bytes, former_.rlim_max};
+    std::signal(SIGXFSZ, SIG_IGN);
     ::setrlimit(RLIMIT_FSIZE, &limit);
   }
   ~FileSizeLimit() { ::setrlimit(RLIMIT_FSIZE, &former_); }
