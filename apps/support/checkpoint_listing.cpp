@@ -112,6 +112,10 @@ ExitCode list_checkpoints(const std::filesystem::path& run) {
     } catch (const DamagedCheckpoint& damage) {
       table.add_row({std::to_string(step), "damaged", "-", "-", "-", "-", "-", marks});
       problems += fmt::format("{}\n", damage.what());
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::missing_input) throw;
+      table.add_row({std::to_string(step), "unreadable", "-", "-", "-", "-", "-", marks});
+      problems += fmt::format("{}\n", error.what());
     }
   }
   print(table.render());

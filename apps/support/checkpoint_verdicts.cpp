@@ -18,6 +18,7 @@ namespace {
 std::vector<std::string> verify_one(const std::filesystem::path& folder) {
   std::vector<std::string> damage;
   std::string content;
+  std::string_view verdict = "DAMAGED";
   try {
     const CheckpointReader reader = read_checkpoint_folder(folder);
     content = fmt::format(", {} tensors, {}", reader.tensors().size(),
@@ -26,8 +27,12 @@ std::vector<std::string> verify_one(const std::filesystem::path& folder) {
     damage = find_damage(reader, [&](std::int64_t bytes) { progress.update(bytes); });
   } catch (const DamagedCheckpoint& error) {
     damage.emplace_back(error.what());
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::missing_input) throw;
+    verdict = "UNREADABLE";
+    damage.emplace_back(error.what());
   }
-  print(fmt::format("{}: {}{}\n", folder.string(), damage.empty() ? "sound" : "DAMAGED", content));
+  print(fmt::format("{}: {}{}\n", folder.string(), damage.empty() ? "sound" : verdict, content));
   return damage;
 }
 
@@ -89,8 +94,8 @@ ExitCode verify_checkpoints(const std::filesystem::path& path) {
     damage.insert(damage.end(), found.begin(), found.end());
   }
   if (damaged == 0) return ExitCode::done;
-  fail(ExitCode::bad_input, fmt::format("{} of {} checkpoints damaged:\n  {}", damaged, folders.size(),
-                                        fmt::join(damage, "\n  ")));
+  fail(ExitCode::bad_input, fmt::format("{} of {} checkpoints damaged or unreadable:\n  {}", damaged,
+                                        folders.size(), fmt::join(damage, "\n  ")));
 }
 
 ExitCode diff_checkpoints(const std::filesystem::path& first, const std::filesystem::path& second,

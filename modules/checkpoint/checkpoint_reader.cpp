@@ -33,6 +33,21 @@ std::string size_problem(const std::filesystem::path& path, std::int64_t expecte
                      expected);
 }
 
+// A link that leads nowhere may lead to a file system that is not mounted: its checkpoint is not damaged.
+void require_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  if (std::filesystem::is_directory(folder, error)) return;
+  if (!error) throw DamagedCheckpoint(folder.string() + ": is not a folder");
+  std::error_code ignored;
+  const bool is_link = std::filesystem::is_symlink(folder, ignored);
+  fail(
+      ExitCode::missing_input,
+      fmt::format("{}: {} ({})", folder.string(),
+                  is_link ? "a link that cannot be followed: make its target visible here, or remove the link"
+                          : "no such checkpoint folder",
+                  error.message()));
+}
+
 }  // namespace
 
 CheckpointReader::CheckpointReader(const std::filesystem::path& folder, CheckpointManifest manifest)
@@ -187,12 +202,8 @@ const StoredTensor& CheckpointReader::tensor(const std::string& group, const std
 }
 
 CheckpointReader read_checkpoint_folder(const std::filesystem::path& folder) {
+  require_folder(folder);
   const std::filesystem::path path = folder / manifest_file;
-  std::error_code error;
-  if (!std::filesystem::is_directory(folder, error)) {
-    fail(ExitCode::missing_input, fmt::format("{}: no such checkpoint folder{}", folder.string(),
-                                              error ? " (" + error.message() + ")" : std::string()));
-  }
   if (!path_exists(path))
     throw DamagedCheckpoint(path.string() + ": missing: the checkpoint was never committed");
   CheckpointReader reader(folder, parse_manifest(read_file(path, manifest_limit_bytes), path.string()));

@@ -104,8 +104,8 @@ class CheckpointReader {
   std::unique_ptr<BlockReader> blocks_;
 };
 
-// Local. Parses the manifest and checks sizes. Throws missing_input (no such folder, not readable),
-// DamagedCheckpoint, Error(configuration) for a newer schema.
+// Local. Parses the manifest and checks sizes. Throws missing_input (no such folder, a link that
+// leads nowhere, not readable), DamagedCheckpoint, Error(configuration) for a newer schema.
 CheckpointReader read_checkpoint_folder(const std::filesystem::path& folder);
 
 }  // namespace charter

@@ -124,6 +124,32 @@ TEST_F(CheckpointTool, VerifyNamesAllThatIsDamagedAndExits65) {
   EXPECT_THAT(list.output, testing::ContainsRegex("\n +5  damaged "));
 }
 
+TEST_F(CheckpointTool, ALinkThatLeadsNowhereDoesNotHideTheOthers) {
+  train("run", 1);
+  fs::create_symlink("purged", step("run", 7));
+  std::ofstream(step("run", 8)) << "a note";
+  const Finished list = tool({"list", path("run")});
+  EXPECT_EQ(list.exit_code, 0) << list.output;
+  for (const char* line : {"6  committed", "7  unreadable", "8  damaged"})
+    EXPECT_THAT(list.output, HasSubstr(line));
+  const Finished verify = tool({"verify", path("run")});
+  EXPECT_EQ(verify.exit_code, 65) << verify.output;
+  for (const char* line :
+       {"6: sound", "7: UNREADABLE", "8: DAMAGED", "2 of 8 checkpoints", "cannot be followed"})
+    EXPECT_THAT(verify.output, HasSubstr(line));
+
+  // What the link leads to may come back: the run waits for it. A file can be no checkpoint: it is put aside.
+  const auto longer = training("run", {"--max-steps", "7"});
+  const Finished waits = apps_test::run(2, "sft_train", longer);
+  EXPECT_EQ(waits.exit_code, 66) << waits.output;
+  EXPECT_THAT(waits.output, HasSubstr("or remove the link"));
+  fs::remove(step("run", 7));
+  const Finished goes_on = apps_test::run(2, "sft_train", longer);
+  EXPECT_EQ(goes_on.exit_code, 0) << goes_on.output;
+  EXPECT_THAT(goes_on.output, HasSubstr("step-0000000006: step 6"));
+  EXPECT_TRUE(fs::exists(step("run", 8) + ".bad"));
+}
+
 TEST_F(CheckpointTool, DiffFindsRunsOnOneAndThreeRanksEqualWithVerify) {
   train("one", 1, {"--verify", "--save-every", "3"});
   train("three", 3, {"--verify", "--save-every", "3", "--micro-batch", "2", "--checkpoint-writers", "2"});
