@@ -4,7 +4,7 @@
 // [threads]
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -49,7 +49,7 @@ double read_rate(const std::vector<float>& values, int threads) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int threads = argc > 1 ? std::atoi(argv[1]) : 1;
+  const int threads = argc > 1 ? std::stoi(argv[1]) : 1;
   const ComputeSession compute;
   blas::set_threads(threads);
   MemoryPool pool(MemoryPool::Mode::run);

@@ -4,7 +4,7 @@
 // half; the time includes everything, the optimizer too. Usage: train_step_rate [fast|verify] [tokens]
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
+#include <string>
 #include <string_view>
 
 #include "bench/smollm2_shape.hpp"
@@ -43,7 +43,7 @@ double seconds(const auto& work) {
 
 int main(int argc, char** argv) {
   const bool verify = argc > 1 && std::string_view(argv[1]) == "verify";
-  const std::int64_t tokens = argc > 2 ? std::atoll(argv[2]) : 4096;
+  const std::int64_t tokens = argc > 2 ? std::stoll(argv[2]) : 4096;
   const ComputeSession compute;
   blas::set_threads(1);
   const ProcessMemory start = process_memory();

@@ -139,6 +139,7 @@ bool CheckpointStore::is_verified(std::int64_t step) const {
     verified = read_checkpoint_folder(catalogue_.path_of(step)).manifest().read_back;
   } catch (const Error&) {
     // Damaged or not to be read: it counts for nothing, and the next restart will say why.
+    verified = false;
   }
   return is_verified_[step] = verified;
 }

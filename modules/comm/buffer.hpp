@@ -81,9 +81,9 @@ struct ConstBuffer {
   ConstBuffer(const void* pointer, std::int64_t elements, ElementType element_type)
       : data(pointer), count(elements), type(element_type) {}
   ConstBuffer(const Buffer& buffer) : data(buffer.data), count(buffer.count), type(buffer.type) {}  // NOLINT
+  // Call sites pass spans and vectors as they are.
   template <CommRange R>
-  ConstBuffer(
-      R&& range)  // NOLINT(google-explicit-constructor): call sites pass spans and vectors as they are
+  ConstBuffer(R&& range)  // NOLINT(google-explicit-constructor)
       : data(std::ranges::data(range)),
         count(static_cast<std::int64_t>(std::ranges::size(range))),
         type(ElementTypeOf<std::ranges::range_value_t<R>>::value) {}

@@ -29,7 +29,7 @@ struct AnswerSettings {
 
 // Which draws are meant: answer `sample` to a prompt whose key is `key`.
 struct AnswerDraws {
-  RandomKey key;
+  RandomKey key{};
   std::uint64_t sample = 0;
 };
 

@@ -27,8 +27,8 @@ std::string_view short_name(Axis axis);
 class AxisSet {
  public:
   constexpr AxisSet() = default;
-  constexpr AxisSet(Axis axis)
-      : bits_(bit(axis)) {}  // NOLINT(google-explicit-constructor): one axis is a set of one
+  // One axis is a set of one.
+  constexpr AxisSet(Axis axis) : bits_(bit(axis)) {}  // NOLINT(google-explicit-constructor)
   constexpr AxisSet(std::initializer_list<Axis> axes) {
     for (const Axis axis : axes) bits_ = static_cast<std::uint8_t>(bits_ | bit(axis));
   }

@@ -30,6 +30,7 @@ bool spells_text(const Tokenizer& tokenizer) {
 std::vector<std::int32_t> token_bytes(const Tokenizer& tokenizer) {
   if (!spells_text(tokenizer)) return {};
   std::vector<std::int32_t> bytes;
+  bytes.reserve(static_cast<std::size_t>(tokenizer.vocabulary_size()));
   for (TokenId id = 0; id < tokenizer.vocabulary_size(); ++id) {
     bytes.push_back(tokenizer.is_special(id) ? 0 : static_cast<std::int32_t>(tokenizer.piece(id).size()));
   }

@@ -8,11 +8,9 @@
 
 namespace charter {
 
-StopControl::StopControl(std::filesystem::path run_folder, std::optional<std::int64_t> stop_before_s,
+StopControl::StopControl(const std::filesystem::path& run_folder, std::optional<std::int64_t> stop_before_s,
                          bool looks_at_files)
-    : stop_file_(std::move(run_folder) / "STOP"),
-      stop_before_s_(stop_before_s),
-      looks_at_files_(looks_at_files) {}
+    : stop_file_(run_folder / "STOP"), stop_before_s_(stop_before_s), looks_at_files_(looks_at_files) {}
 
 std::vector<std::int64_t> StopControl::flags(double step_s, double save_s) {
   const SignalFlags signals = take_signals();

@@ -20,7 +20,7 @@ struct StopDecision {
 class StopControl {
  public:
   // `stop_before_s`: seconds since 1970 by which the job must have saved. `looks_at_files` on one rank only.
-  StopControl(std::filesystem::path run_folder, std::optional<std::int64_t> stop_before_s,
+  StopControl(const std::filesystem::path& run_folder, std::optional<std::int64_t> stop_before_s,
               bool looks_at_files);
 
   // Local. This rank's flags: takes pending signals. `step_s` and `save_s`: how long a step (with the

@@ -21,9 +21,9 @@ void set_failure_hook(FailureHook hook) {
 }
 
 void fail(ExitCode code, const std::string& message) {
-  const Error error(code, shortened(message, longest_message));
-  if (failure_hook != nullptr) failure_hook(code, error.what());
-  throw error;
+  const std::string text = shortened(message, longest_message);
+  if (failure_hook != nullptr) failure_hook(code, text);
+  throw Error(code, text);
 }
 
 void require(bool condition, std::string_view what, std::source_location where) {

@@ -63,7 +63,7 @@ CHARTER_FUNCTION std::int64_t oldest_position(std::int64_t position, std::int64_
 template <class T>
 struct Forward {
   AttentionShape shape;
-  KeyPlaces places;
+  KeyPlaces places{};
   const T* q;
   const T* k;
   const T* v;
@@ -138,7 +138,7 @@ struct Forward {
 template <class T>
 struct QueryBackward {
   AttentionShape shape;
-  KeyPlaces places;
+  KeyPlaces places{};
   AttentionBackwardTensors<T> x;
   T* means;  // [tokens, Hq]
 
@@ -198,7 +198,7 @@ struct QueryBackward {
 template <class T>
 struct KeyBackward {
   AttentionShape shape;
-  KeyPlaces places;
+  KeyPlaces places{};
   AttentionBackwardTensors<T> x;
   const T* means;
 

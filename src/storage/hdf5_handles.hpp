@@ -55,13 +55,13 @@ Result hdf5_check(Result result, ExitCode code, std::string_view where, std::str
 // Sole owner of one HDF5 identifier. Move-only; the destructor closes and ignores errors (it may run while
 // unwinding), so what was written is closed by hand where a failure must be seen: see close() and
 // close_hdf5_file.
-template <herr_t (*Close)(hid_t)>
+template <herr_t (*close_id)(hid_t)>
 class Hdf5Handle {
  public:
   Hdf5Handle() = default;
   explicit Hdf5Handle(hid_t id) : id_(id) {}
   ~Hdf5Handle() {
-    if (id_ >= 0 && Close(id_) < 0) keep_hdf5_open();
+    if (id_ >= 0 && close_id(id_) < 0) keep_hdf5_open();
   }
   Hdf5Handle(Hdf5Handle&& other) noexcept : id_(std::exchange(other.id_, -1)) {}
   Hdf5Handle& operator=(Hdf5Handle&& other) noexcept {
@@ -76,7 +76,7 @@ class Hdf5Handle {
   // Closes now. Throws Error(code) with HDF5's error stack when that fails.
   void close(ExitCode code, std::string_view where) {
     if (id_ < 0) return;
-    const herr_t closed = Close(std::exchange(id_, -1));
+    const herr_t closed = close_id(std::exchange(id_, -1));
     if (closed < 0) keep_hdf5_open();
     hdf5_check(closed, code, where, "closing an HDF5 object");
   }

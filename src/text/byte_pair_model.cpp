@@ -77,7 +77,8 @@ void BytePairModel::add_merges(const TokenizerDefinition& definition, const std:
   }
   table_.resize(std::bit_ceil(std::max<std::size_t>(definition.merges.size() * 2, 16)));
   std::int32_t rank = 0;
-  for (const auto& [left, right] : definition.merges) {
+  for (const auto& pieces : definition.merges) {
+    const auto& [left, right] = pieces;
     const std::string whole = left + right;
     for (const std::string* part : {&left, &right, &whole}) {
       if (!id_of.contains(*part) && !ignore_merges_) {
@@ -89,18 +90,19 @@ void BytePairModel::add_merges(const TokenizerDefinition& definition, const std:
     // With ignore_merges some models' files carry merges of tokens they do not have; these can never apply.
     const auto first = id_of.find(left), second = id_of.find(right), merged = id_of.find(whole);
     if (first != id_of.end() && second != id_of.end() && merged != id_of.end()) {
-      insert({pair_of(first->second, second->second), rank, merged->second}, left + " " + right, where);
+      insert({pair_of(first->second, second->second), rank, merged->second}, pieces, where);
     }
     ++rank;
   }
 }
 
-void BytePairModel::insert(const Merge& merge, const std::string& text, const std::string& where) {
+void BytePairModel::insert(const Merge& merge, const std::pair<std::string, std::string>& pieces,
+                           const std::string& where) {
   std::size_t slot = slot_of(merge.pair, table_.size());
   while (table_[slot].merged >= 0) {
     if (table_[slot].pair == merge.pair) {
-      fail(ExitCode::bad_input, fmt::format("{}: merge \"{}\" stands twice, at ranks {} and {}", where, text,
-                                            table_[slot].rank, merge.rank));
+      fail(ExitCode::bad_input, fmt::format("{}: merge \"{} {}\" stands twice, at ranks {} and {}", where,
+                                            pieces.first, pieces.second, table_[slot].rank, merge.rank));
     }
     slot = (slot + 1) & (table_.size() - 1);
   }

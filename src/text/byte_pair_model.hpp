@@ -48,7 +48,8 @@ class BytePairModel {
 
   void check_atoms(const std::string& where) const;
   void add_merges(const TokenizerDefinition& definition, const std::string& where);
-  void insert(const Merge& merge, const std::string& text, const std::string& where);
+  void insert(const Merge& merge, const std::pair<std::string, std::string>& pieces,
+              const std::string& where);
   const Merge* find(TokenId left, TokenId right) const;
   std::int32_t rank_of(TokenId left, TokenId right) const;
   void merge_by_scanning(Workspace& workspace) const;

@@ -34,25 +34,25 @@ class HostileFiles : public testing::Test {
  protected:
   // A real model with weights as Hugging Face has it, and as a checkpoint of a run.
   static void SetUpTestSuite() {
-    shared_ = std::make_unique<TestFolder>("hostile");
-    write_tiny_model(shared_->path() / "start");
-    write_ragged_data(shared_->path() / "data.jsonl", 12);
+    shared = std::make_unique<TestFolder>("hostile");
+    write_tiny_model(shared->path() / "start");
+    write_ragged_data(shared->path() / "data.jsonl", 12);
     const Finished trained =
         run(0, "sft_train",
-            {"--model", (shared_->path() / "start").string(), "--random-start", "--data",
-             (shared_->path() / "data.jsonl").string(), "--run-dir", (shared_->path() / "trained").string(),
+            {"--model", (shared->path() / "start").string(), "--random-start", "--data",
+             (shared->path() / "data.jsonl").string(), "--run-dir", (shared->path() / "trained").string(),
              "--max-length", "64", "--max-steps", "1"});
     ASSERT_EQ(trained.exit_code, 0) << trained.output;
     const Finished converted =
         run(0, "model_convert",
-            {"--from", (shared_->path() / "trained").string(), "--to", (shared_->path() / "model").string()});
+            {"--from", (shared->path() / "trained").string(), "--to", (shared->path() / "model").string()});
     ASSERT_EQ(converted.exit_code, 0) << converted.output;
   }
-  static void TearDownTestSuite() { shared_.reset(); }
+  static void TearDownTestSuite() { shared.reset(); }
 
   void SetUp() override {
-    fs::copy(shared_->path() / "model", folder_.path() / "model", fs::copy_options::recursive);
-    fs::copy(shared_->path() / "data.jsonl", folder_.path() / "data.jsonl");
+    fs::copy(shared->path() / "model", folder_.path() / "model", fs::copy_options::recursive);
+    fs::copy(shared->path() / "data.jsonl", folder_.path() / "data.jsonl");
   }
 
   std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
@@ -83,10 +83,10 @@ class HostileFiles : public testing::Test {
   }
 
   TestFolder folder_{"hostile-case"};
-  static std::unique_ptr<TestFolder> shared_;
+  static std::unique_ptr<TestFolder> shared;
 };
 
-std::unique_ptr<TestFolder> HostileFiles::shared_;
+std::unique_ptr<TestFolder> HostileFiles::shared;
 
 TEST_F(HostileFiles, SafetensorsThatAreCut) {
   const std::string whole = read("model/model.safetensors");

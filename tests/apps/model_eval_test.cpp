@@ -111,7 +111,7 @@ class Unigrams : public testing::Test {
     write_file_atomically(folder_.path() / "held-out.txt", held_out_);
   }
   std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
-  Finished evaluate(int ranks, std::vector<std::string> more) const {
+  Finished evaluate(int ranks, const std::vector<std::string>& more) const {
     const std::vector<std::string> fixed{"--model", path("model"), "--data",       path("held-out.txt"),
                                          "--long",  "split",       "--max-length", "512"};
     return run(ranks, "model_eval", with_changes(fixed, more));

@@ -21,11 +21,13 @@ const std::string spdx = "// SPDX-License-Identifier: Apache-2.0\n";
 
 // A tree in a temporary folder.
 class RulesTest : public testing::Test {
+ public:
+  ~RulesTest() override { fs::remove_all(root_); }
+
  protected:
   RulesTest() : root_(fs::temp_directory_path() / ("charter_tree_" + std::to_string(::getpid()))) {
     fs::create_directories(root_);
   }
-  ~RulesTest() override { fs::remove_all(root_); }
   void put(const std::string& name, const std::string& text) const {
     fs::create_directories((root_ / name).parent_path());
     std::ofstream(root_ / name) << text;

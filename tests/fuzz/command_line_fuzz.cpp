@@ -25,7 +25,7 @@ std::vector<std::string> lines_of(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view input = fuzz::text_of(data, size);
   const std::size_t end = input.find(separator);
-  const std::string config(end == std::string_view::npos ? "" : input.substr(end + separator.size()));
+  std::string config(end == std::string_view::npos ? "" : input.substr(end + separator.size()));
   SampleSet first;
   ParseAction action = ParseAction::run;
   const bool parsed = fuzz::accepts([&] {
@@ -33,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         first.set.parse(lines_of(input.substr(0, end)), [&](const std::filesystem::path&) { return config; });
   });
   if (!parsed || action != ParseAction::run) return 0;
-  const std::string written = first.set.write_config_ini();
+  std::string written = first.set.write_config_ini();
   SampleSet second;
   const bool again = fuzz::accepts([&] {
     second.set.parse({"--config", "written.ini"}, [&](const std::filesystem::path&) { return written; });

@@ -9,7 +9,8 @@
 namespace charter {
 namespace {
 
-std::vector<std::int64_t> left_after(std::vector<KeptCheckpoint> checkpoints, const RetentionRule& rule) {
+std::vector<std::int64_t> left_after(const std::vector<KeptCheckpoint>& checkpoints,
+                                     const RetentionRule& rule) {
   const std::vector<std::int64_t> deleted = steps_to_delete(checkpoints, rule);
   std::vector<std::int64_t> left;
   for (const KeptCheckpoint& checkpoint : checkpoints) {

@@ -21,13 +21,15 @@ using testing::HasSubstr;
 namespace fs = std::filesystem;
 
 class FileTest : public testing::Test {
- protected:
-  FileTest() : folder_(fs::temp_directory_path() / ("charter_file_" + std::to_string(::getpid()))) {
-    fs::create_directories(folder_);
-  }
+ public:
   ~FileTest() override {
     fs::permissions(folder_, fs::perms::owner_all);
     fs::remove_all(folder_);
+  }
+
+ protected:
+  FileTest() : folder_(fs::temp_directory_path() / ("charter_file_" + std::to_string(::getpid()))) {
+    fs::create_directories(folder_);
   }
   template <class Callable>
   static std::string message_of(Callable&& callable, ExitCode expected) {

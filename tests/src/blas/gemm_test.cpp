@@ -65,8 +65,9 @@ void expect_all_products_right(Arithmetic arithmetic) {
       one.m = sizes.m;
       one.n = sizes.n;
       one.k = sizes.k;
-      one.beta = static_cast<T>(variant / 4);  // 0, 1, 2
-      one.alpha = variant / 4 == 2 ? T{-0.75} : T{1};
+      const int beta = variant / 4;  // 0, 1, 2
+      one.beta = static_cast<T>(beta);
+      one.alpha = beta == 2 ? T{-0.75} : T{1};
       one.padding = variant % 3;
       one.fill(seed++);
       const std::vector<double> expected = one.naive();

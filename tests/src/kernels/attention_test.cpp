@@ -138,7 +138,7 @@ TEST(Attention, CountsTheFlopsOfVisiblePairs) {
   const DeviceProblem problem(queue, shape);
   const double before = blas::counted_flops();
   problem.forward(queue, shape, device);
-  const double pairs = 70 * 71 / 2 + 71 + 72 + 73 + 74 + 75;
+  const int pairs = 70 * 71 / 2 + 71 + 72 + 73 + 74 + 75;
   EXPECT_EQ(blas::counted_flops() - before, 4.0 * 8 * 4 * pairs);
   EXPECT_FALSE(attention_implementation_name().empty());
 }

@@ -15,13 +15,15 @@ namespace charter {
 namespace {
 
 class MetricsWriterTest : public testing::Test {
+ public:
+  ~MetricsWriterTest() override { std::filesystem::remove_all(folder_); }
+
  protected:
   MetricsWriterTest()
       : folder_(std::filesystem::temp_directory_path() / ("charter_metrics_" + std::to_string(::getpid()))),
         file_(folder_ / "metrics.jsonl") {
     std::filesystem::create_directories(folder_);
   }
-  ~MetricsWriterTest() override { std::filesystem::remove_all(folder_); }
   void put(const std::string& text) const { write_file_atomically(file_, text); }
 
   std::filesystem::path folder_;

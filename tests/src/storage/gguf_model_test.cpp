@@ -159,12 +159,10 @@ TEST_F(GgufModel, QwenRowsAreNotReordered) {
 }
 
 // Row-major [rows, columns] turned over.
-std::vector<float> transposed(const std::vector<float>& values, int rows, int columns) {
+std::vector<float> transposed(const std::vector<float>& values, std::size_t rows, std::size_t columns) {
   std::vector<float> out;
-  for (int column = 0; column < columns; ++column) {
-    for (int row = 0; row < rows; ++row) {
-      out.push_back(values[static_cast<std::size_t>(row * columns + column)]);
-    }
+  for (std::size_t column = 0; column < columns; ++column) {
+    for (std::size_t row = 0; row < rows; ++row) out.push_back(values[row * columns + column]);
   }
   return out;
 }
