@@ -91,7 +91,7 @@ TEST(PlannedCommunicator, TogetherRunsTheCallable) {
 }
 
 TEST(Failure, KnowsTheExitCodeOfEachKindOfException) {
-  const auto code_of = [](auto exception) {
+  const auto code_of = [](const auto& exception) {
     return describe_failure(std::make_exception_ptr(exception)).code;
   };
   EXPECT_EQ(code_of(Error(ExitCode::bad_input, "x")), ExitCode::bad_input);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The numbers of src/random drawn inside a kernel are the host's, bit for bit.
-#include <cstring>
+#include <bit>
+#include <cstdint>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -48,7 +49,8 @@ TEST(RandomInKernels, GivesTheBitsOfTheHost) {
   std::int64_t different = 0;
   for (std::int64_t i = 0; i < count; ++i) {
     const double expected = draw(key, i % num_kinds, i / num_kinds);
-    different += std::memcmp(&expected, &drawn[static_cast<std::size_t>(i)], sizeof(double)) == 0 ? 0 : 1;
+    const double found = drawn[static_cast<std::size_t>(i)];
+    different += std::bit_cast<std::uint64_t>(found) == std::bit_cast<std::uint64_t>(expected) ? 0 : 1;
   }
   EXPECT_EQ(different, 0) << "of " << count;
 }
