@@ -56,7 +56,7 @@ set(charter_test_optimisation $<$<CONFIG:Release>:-O1>)
 # Tests are compiled eight files at a time: what they include costs more than what they say. (A name in an anonymous
 # namespace therefore stands once in a folder of tests.)
 function(charter_compile_together name)
-  set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${CHARTER_COMPILE_TOGETHER} UNITY_BUILD_BATCH_SIZE 8)
 endfunction()
 
 # What each test of CTest gets: one kind (scripts/print_budget.sh counts its seconds by it), a time limit, the launcher and
