@@ -105,7 +105,9 @@ Running::~Running() {
 }
 
 std::vector<pid_t> Running::ranks() const {
-  std::vector<pid_t> found;
+  // MPICH's launcher has a process of its own between itself and the ranks.
+  std::map<pid_t, pid_t> parents;
+  std::vector<pid_t> named;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const std::string name = entry.path().filename().string();
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
@@ -118,11 +120,13 @@ std::vector<pid_t> Running::ranks() const {
     std::string state;
     pid_t parent = 0;
     rest >> state >> parent;
-    if (parent == pid_ && text.find("(" + program_.substr(0, 15) + ")") != std::string::npos) {
-      found.push_back(static_cast<pid_t>(std::stol(name)));
-    }
+    const auto pid = static_cast<pid_t>(std::stol(name));
+    parents[pid] = parent;
+    if (text.find("(" + program_.substr(0, 15) + ")") != std::string::npos) named.push_back(pid);
   }
-  return found;
+  std::erase_if(named, [&](pid_t pid) { return parents[pid] != pid_ && parents[parents[pid]] != pid_; });
+  std::ranges::sort(named);
+  return named;
 }
 
 Finished Running::wait(int limit_s) {
