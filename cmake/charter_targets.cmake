@@ -53,8 +53,8 @@ endfunction()
 # Tests are compiled more often than they are run: at -O3 they would cost a build a minute more.
 set(charter_test_optimisation $<$<CONFIG:Release>:-O1>)
 
-# Tests are compiled eight files at a time: what they include costs more than what they say. (A name in an anonymous
-# namespace therefore stands once in a folder of tests.)
+# Tests are compiled eight files at a time: what they include costs more than what they say. Not (SEPARATE_FILES) where
+# files of a folder have the same names in anonymous namespaces.
 function(charter_compile_together name)
   set_target_properties(${name} PROPERTIES UNITY_BUILD ${CHARTER_COMPILE_TOGETHER} UNITY_BUILD_BATCH_SIZE 8)
 endfunction()
@@ -72,10 +72,10 @@ function(charter_test_settings test kind seconds)
                                           ENVIRONMENT "${charter_test_environment}")
 endfunction()
 
-# charter_test(NAME SOURCES ... [DEVICE_SOURCES ...] LINKS ... [KIND unit] [TIMEOUT 120] [PROCESSORS 1] [LABELS ...]):
-# one process, GoogleTest.
+# charter_test(NAME SOURCES ... [DEVICE_SOURCES ...] LINKS ... [KIND unit] [TIMEOUT 120] [PROCESSORS 1] [LABELS ...]
+# [SEPARATE_FILES]): one process, GoogleTest.
 function(charter_test name)
-  cmake_parse_arguments(ARG "" "KIND;TIMEOUT;PROCESSORS" "SOURCES;DEVICE_SOURCES;LINKS;LABELS"
+  cmake_parse_arguments(ARG "SEPARATE_FILES" "KIND;TIMEOUT;PROCESSORS" "SOURCES;DEVICE_SOURCES;LINKS;LABELS"
                         KIND unit TIMEOUT 120 PROCESSORS 1 ${ARGN})
   charter_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE charter_test_main ${ARG_LINKS})
@@ -83,7 +83,9 @@ function(charter_test name)
     charter_add_device_sources(${name} SOURCES ${ARG_DEVICE_SOURCES} LINKS charter_test_main ${ARG_LINKS})
   endif()
   target_compile_options(${name} PRIVATE ${charter_test_optimisation})
-  charter_compile_together(${name})
+  if(NOT ARG_SEPARATE_FILES)
+    charter_compile_together(${name})
+  endif()
   add_test(NAME ${name} COMMAND ${name})
   charter_test_settings(${name} ${ARG_KIND} ${ARG_TIMEOUT} ${ARG_LABELS})
   set_tests_properties(${name} PROPERTIES PROCESSORS ${ARG_PROCESSORS}
