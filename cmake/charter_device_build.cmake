@@ -23,6 +23,11 @@ if(CHARTER_DEVICE_BUILD)
   endif()
   find_program(CHARTER_NVCC_WRAPPER nvcc_wrapper HINTS ${Kokkos_DIR}/../../../bin ${Kokkos_DIR}/../../../../bin
                DOC "nvcc_wrapper of the Kokkos in use" REQUIRED)
-  # The host compiler links. Kokkos' flags for linking are nvcc's.
-  set_property(TARGET Kokkos::kokkoscore PROPERTY INTERFACE_LINK_OPTIONS "")
+  # The host compiler links; Kokkos' flags for linking are nvcc's. What Kokkos calls of the driver is in every executable
+  # (charter_cuda_driver), so that libcuda.so.1 is not needed to start; a Kokkos that calls more needs it.
+  set_property(TARGET Kokkos::kokkoscore PROPERTY INTERFACE_LINK_OPTIONS "LINKER:--as-needed")
+  find_package(CUDAToolkit 12 REQUIRED)
+  add_library(charter_cuda_driver OBJECT ${CMAKE_SOURCE_DIR}/src/tensor/cuda_driver.cpp)
+  target_include_directories(charter_cuda_driver SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+  target_link_libraries(charter_cuda_driver PRIVATE charter_flags INTERFACE ${CMAKE_DL_LIBS})
 endif()

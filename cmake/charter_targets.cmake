@@ -18,11 +18,22 @@ function(charter_add_device_sources name)
   target_link_libraries(${name} PRIVATE charter_dep_kokkos_library)
 endfunction()
 
-# charter_library(NAME SOURCES a.cpp ... DEVICE_SOURCES b.cpp ... LINKS targets ...): the one target of a folder.
+# Most folders are compiled eight files at a time: what files include costs more than what they say. Not (SEPARATE_FILES)
+# kernels, nor where files of a folder have the same names in anonymous namespaces. CHARTER_COMPILE_TOGETHER=OFF is for whoever
+# edits one file again and again.
+function(charter_compile_together name)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${CHARTER_COMPILE_TOGETHER} UNITY_BUILD_BATCH_SIZE 8)
+endfunction()
+
+# charter_library(NAME [SEPARATE_FILES] SOURCES a.cpp ... DEVICE_SOURCES b.cpp ... LINKS targets ...): the one target of a
+# folder.
 function(charter_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEVICE_SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "SEPARATE_FILES" "" "SOURCES;DEVICE_SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC charter_flags ${ARG_LINKS} PRIVATE ${ARG_PRIVATE_LINKS})
+  if(NOT ARG_SEPARATE_FILES)
+    charter_compile_together(${name})
+  endif()
   if(ARG_DEVICE_SOURCES)
     charter_add_device_sources(${name} SOURCES ${ARG_DEVICE_SOURCES} LINKS ${ARG_LINKS})
   endif()
@@ -40,6 +51,9 @@ function(charter_executable name)
   if(CHARTER_SANITIZE)
     target_link_libraries(${name} PRIVATE charter_keep_libraries)
   endif()
+  if(CHARTER_DEVICE_BUILD)
+    target_link_libraries(${name} PRIVATE charter_cuda_driver)
+  endif()
 endfunction()
 
 # charter_program(NAME SOURCES ... LINKS ...): an executable under apps/, placed in <build>/bin.
@@ -52,12 +66,6 @@ endfunction()
 
 # Tests are compiled more often than they are run: at -O3 they would cost a build a minute more.
 set(charter_test_optimisation $<$<CONFIG:Release>:-O1>)
-
-# Tests are compiled eight files at a time: what they include costs more than what they say. Not (SEPARATE_FILES) where
-# files of a folder have the same names in anonymous namespaces.
-function(charter_compile_together name)
-  set_target_properties(${name} PROPERTIES UNITY_BUILD ${CHARTER_COMPILE_TOGETHER} UNITY_BUILD_BATCH_SIZE 8)
-endfunction()
 
 # What each test of CTest gets: one kind (scripts/print_budget.sh counts its seconds by it), a time limit, the launcher and
 # the sanitizers' settings. charter_test_settings(TEST KIND SECONDS [LABEL ...]); KIND: unit | ranks | faults | apps | fuzz.

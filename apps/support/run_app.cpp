@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/support/run_app.hpp"
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <optional>
+#include <thread>
 
 #include "apps/support/process_setup.hpp"
 #include "modules/comm/agreement.hpp"
@@ -25,9 +27,11 @@ const char* environment(const char* name) {
 
 // Where no MPI says who is rank 0, the launcher's environment does: what all processes of a launch would say
 // alike, help or a wrong option, is said once.
-void let_one_speak() {
+// Returns whether this process is silent.
+bool let_one_speak() {
   const int rank = static_cast<int>(rank_in_launch(environment));
   set_log_identity({.rank = rank, .show_on_terminal = rank == 0});
+  return rank != 0;
 }
 
 void print_once(const std::string& text) {
@@ -49,10 +53,13 @@ bool asks_for_help(int argc, char** argv) {
   return false;
 }
 
-// The error of the current exception, printed; its exit status.
-int report_current_exception() {
+// The error of the current exception, printed; its exit status. The first process that ends with an error
+// ends the whole launch: a silent one leaves the one that speaks the time for it. The launcher cuts this
+// short.
+int report_current_exception(bool silent) {
   const Failure failure = describe_failure(std::current_exception());
   log_error(failure.message);
+  if (silent) std::this_thread::sleep_for(std::chrono::seconds(10));
   return static_cast<int>(failure.code);
 }
 
@@ -111,24 +118,25 @@ int run_parallel_program(int argc, char** argv, OptionSet& set, const std::funct
                          const std::function<ExitCode(Session&)>& program, Signals signals) {
   prepare_process();
   ignore_broken_pipes();
+  bool silent = false;
   try {
     bool answered = false;
     if (asks_for_help(argc, argv)) {
-      let_one_speak();
+      silent = let_one_speak();
       answered = answers_without_work(set.parse(argc, argv), set);
     }
     const int status = answered ? 0 : run_in_session(argc, argv, set, check, program, signals);
     if (status == 0) require_output_written();
     return status;
   } catch (...) {
-    return report_current_exception();
+    return report_current_exception(silent);
   }
 }
 
 int run_single_program(int argc, char** argv, OptionSet& set, const std::function<void()>& check,
                        const std::function<ExitCode()>& program) {
   prepare_process();
-  let_one_speak();
+  const bool silent = let_one_speak();
   try {
     ExitCode code = ExitCode::done;
     if (!answers_without_work(set.parse(argc, argv), set)) {
@@ -140,14 +148,14 @@ int run_single_program(int argc, char** argv, OptionSet& set, const std::functio
     require_output_written();
     return static_cast<int>(code);
   } catch (...) {
-    return report_current_exception();
+    return report_current_exception(silent);
   }
 }
 
 int run_commands(int argc, char** argv, CommandSet& set,
                  const std::map<std::string, std::function<ExitCode()>>& programs) {
   prepare_process();
-  let_one_speak();
+  const bool silent = let_one_speak();
   try {
     const CommandSet::Choice choice = set.parse(argc, argv);
     print_once(choice.text);
@@ -159,7 +167,7 @@ int run_commands(int argc, char** argv, CommandSet& set,
     require_output_written();
     return static_cast<int>(code);
   } catch (...) {
-    return report_current_exception();
+    return report_current_exception(silent);
   }
 }
 
