@@ -11,5 +11,5 @@ int main(int argc, char** argv) {
   charter::add_conversion_options(set, options);
   return charter::run_single_program(
       argc, argv, set, [&] { charter::check_conversion_options(set, options); },
-      [&] { return charter::convert_model(options); });
+      [&] { return charter::convert_model(options); }, charter::Kernels::none);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/support/run_app.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -80,6 +81,12 @@ void refuse_several_processes() {
                                     claim->variable + "); start it without mpirun or srun, or with one rank");
 }
 
+bool is_dry_run(const OptionSet& set) {
+  return std::ranges::any_of(set.resolved(), [](const auto& option) {
+    return option.first == "--dry-run" && option.second == "true";
+  });
+}
+
 ExitCode parse_and_run(int argc, char** argv, OptionSet& set, const std::function<void()>& check,
                        Session& session, const std::function<ExitCode(Session&)>& program) {
   const Communicator& world = session.world();
@@ -98,6 +105,9 @@ ExitCode parse_and_run(int argc, char** argv, OptionSet& set, const std::functio
   }
   agree_on_failure(world, "reading the command line", failure);
   require_equal_start(world, set);
+  const NodeLayout layout = find_node_layout(world);
+  std::optional<ComputeSession> compute;
+  if (!is_dry_run(set)) compute.emplace(layout.places[static_cast<std::size_t>(world.rank())].threads);
   return program(session);
 }
 
@@ -105,11 +115,7 @@ int run_in_session(int argc, char** argv, OptionSet& set, const std::function<vo
                    const std::function<ExitCode(Session&)>& program, Signals signals) {
   Session session;
   if (signals == Signals::are_taken) hold_signals();
-  return session.run([&] {
-    const NodeLayout layout = find_node_layout(session.world());
-    const ComputeSession compute(layout.places[static_cast<std::size_t>(session.world().rank())].threads);
-    return parse_and_run(argc, argv, set, check, session, program);
-  });
+  return session.run([&] { return parse_and_run(argc, argv, set, check, session, program); });
 }
 
 }  // namespace
@@ -134,7 +140,7 @@ int run_parallel_program(int argc, char** argv, OptionSet& set, const std::funct
 }
 
 int run_single_program(int argc, char** argv, OptionSet& set, const std::function<void()>& check,
-                       const std::function<ExitCode()>& program) {
+                       const std::function<ExitCode()>& program, Kernels kernels) {
   prepare_process();
   const bool silent = let_one_speak();
   try {
@@ -142,7 +148,8 @@ int run_single_program(int argc, char** argv, OptionSet& set, const std::functio
     if (!answers_without_work(set.parse(argc, argv), set)) {
       check();
       refuse_several_processes();
-      const ComputeSession compute(static_cast<int>(available_cores().size()));
+      std::optional<ComputeSession> compute;
+      if (kernels == Kernels::launched) compute.emplace(static_cast<int>(available_cores().size()));
       code = program();
     }
     require_output_written();

@@ -6,11 +6,13 @@
 namespace charter {
 
 ExecutionQueue::ExecutionQueue(MemoryPool& pool, Arithmetic arithmetic)
-    : pool_(&pool), arithmetic_(arithmetic), execution_space_(std::make_shared<const LaunchSpace>()) {}
+    : pool_(&pool),
+      arithmetic_(arithmetic),
+      execution_space_(pool.planning() ? nullptr : std::make_shared<const LaunchSpace>()) {}
 
 void* ExecutionQueue::native_stream() const {
 #ifdef KOKKOS_ENABLE_CUDA
-  return execution_space_->cuda_stream();
+  return planning() ? nullptr : static_cast<void*>(execution_space_->cuda_stream());
 #else
   return nullptr;
 #endif

@@ -28,8 +28,9 @@ class ExecutionQueue {
   Arithmetic arithmetic() const { return arithmetic_; }
   bool order_fixed() const { return arithmetic_ == Arithmetic::order_fixed; }
 
+  // Not in a plan, which needs no device.
   const LaunchSpace& execution_space() const { return *execution_space_; }
-  // The stream handle for cuBLAS and NCCL; nullptr on a host build.
+  // The stream handle for cuBLAS and NCCL; nullptr on a host build and in a plan.
   void* native_stream() const;
   // Blocks the host until everything launched so far is done.
   void wait_host() const;
