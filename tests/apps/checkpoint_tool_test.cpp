@@ -29,28 +29,10 @@ class CheckpointTool : public testing::Test {
     return path(fmt::format("{}/checkpoints/step-{:010d}", run, number));
   }
   std::vector<std::string> training(const std::string& run, const std::vector<std::string>& more = {}) const {
-    return with_changes({"--model",
-                         path("model"),
-                         "--random-start",
-                         "--data",
-                         path("data.jsonl"),
-                         "--run-dir",
-                         path(run),
-                         "--max-length",
-                         "64",
-                         "--global-batch",
-                         "6",
-                         "--lr",
-                         "0.01",
-                         "--max-steps",
-                         "6",
-                         "--save-every",
-                         "1",
-                         "--keep",
-                         "9",
-                         "--schedule",
-                         "constant"},
-                        more);
+    return with_changes(
+        tiny_training(folder_.path(), run,
+                      {"--max-steps", "6", "--save-every", "1", "--keep", "9", "--schedule", "constant"}),
+        more);
   }
   // A run of six steps with a checkpoint each, on `ranks` ranks.
   void train(const std::string& run, int ranks, const std::vector<std::string>& more = {}) const {

@@ -189,6 +189,14 @@ void write_ragged_data(const std::filesystem::path& file, int count) {
   write_file_atomically(file, text);
 }
 
+std::vector<std::string> tiny_training(const std::filesystem::path& folder, const std::string& run,
+                                       const std::vector<std::string>& changes) {
+  return with_changes(
+      {"--model", (folder / "model").string(), "--random-start", "--data", (folder / "data.jsonl").string(),
+       "--run-dir", (folder / run).string(), "--max-length", "64", "--global-batch", "6", "--lr", "0.01"},
+      changes);
+}
+
 std::map<std::int64_t, Json> metrics(const std::filesystem::path& run_dir, const std::string& key) {
   std::map<std::int64_t, Json> lines;
   std::ifstream file(run_dir / "metrics.jsonl");

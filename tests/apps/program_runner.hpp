@@ -71,6 +71,11 @@ void write_tiny_model(const std::filesystem::path& folder);
 // `count` prompt-completion records of ragged lengths; deterministic.
 void write_ragged_data(const std::filesystem::path& file, int count);
 
+// sft_train's options for model/ and data.jsonl in `folder`, as the two functions above write them: batches
+// of 6, to run `run` in `folder`; with `changes`.
+std::vector<std::string> tiny_training(const std::filesystem::path& folder, const std::string& run,
+                                       const std::vector<std::string>& changes);
+
 // metrics.jsonl: the lines that have `key`, by step.
 std::map<std::int64_t, Json> metrics(const std::filesystem::path& run_dir, const std::string& key);
 // group/name -> fingerprint of the checkpoint of `step`.

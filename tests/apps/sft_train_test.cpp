@@ -24,28 +24,10 @@ class SftTrain : public testing::Test {
   }
   std::vector<std::string> arguments(const std::string& run,
                                      const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> all{"--model",
-                                 path("model"),
-                                 "--random-start",
-                                 "--data",
-                                 path("data.jsonl"),
-                                 "--run-dir",
-                                 path(run),
-                                 "--max-length",
-                                 "64",
-                                 "--global-batch",
-                                 "6",
-                                 "--lr",
-                                 "0.01",
-                                 "--max-steps",
-                                 "20",
-                                 "--save-every",
-                                 "0",
-                                 "--schedule",
-                                 "linear",
-                                 "--warmup",
-                                 "2"};
-    return with_changes(all, more);
+    return with_changes(
+        tiny_training(folder_.path(), run,
+                      {"--max-steps", "20", "--save-every", "0", "--schedule", "linear", "--warmup", "2"}),
+        more);
   }
   std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
 

@@ -29,28 +29,10 @@ class Restart : public testing::Test {
   }
   std::vector<std::string> arguments(const std::string& run,
                                      const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> all{"--model",
-                                 path("model"),
-                                 "--random-start",
-                                 "--data",
-                                 path("data.jsonl"),
-                                 "--run-dir",
-                                 path(run),
-                                 "--max-length",
-                                 "64",
-                                 "--global-batch",
-                                 "6",
-                                 "--micro-batch",
-                                 "2",
-                                 "--lr",
-                                 "0.01",
-                                 "--max-steps",
-                                 std::to_string(steps),
-                                 "--save-every",
-                                 "5",
-                                 "--keep",
-                                 "3"};
-    return with_changes(all, more);
+    return with_changes(tiny_training(folder_.path(), run,
+                                      {"--micro-batch", "2", "--max-steps", std::to_string(steps),
+                                       "--save-every", "5", "--keep", "3"}),
+                        more);
   }
   std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
 
