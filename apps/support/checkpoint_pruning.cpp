@@ -13,11 +13,12 @@
 namespace charter {
 namespace {
 
-// A checkpoint whose manifest cannot be used counts for nothing, so that sound ones stay in its place.
+// A checkpoint that cannot be used (a damaged manifest, a link to nowhere) counts for nothing, so that sound
+// ones stay in its place.
 bool was_read_back(const std::filesystem::path& folder) {
   try {
     return read_checkpoint_folder(folder).manifest().read_back;
-  } catch (const DamagedCheckpoint&) {
+  } catch (const Error&) {
     return false;
   }
 }
@@ -42,6 +43,7 @@ RetentionRule rule_of(const CheckpointCatalogue& catalogue, const CheckpointTool
 
 std::int64_t bytes_below(const std::filesystem::path& folder) {
   std::int64_t bytes = 0;
+  if (!std::filesystem::is_directory(folder)) return bytes;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     if (entry.is_regular_file()) bytes += static_cast<std::int64_t>(entry.file_size());
   }

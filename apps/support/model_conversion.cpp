@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "modules/checkpoint/checkpoint_names.hpp"
 #include "modules/checkpoint/model_folder.hpp"
 #include "modules/checkpoint/save_folder.hpp"
 #include "modules/comm/communicator.hpp"
@@ -107,6 +108,14 @@ void write_hugging_face(const ConversionOptions& options, Source& source) {
   folder.commit();
 }
 
+// A model between a run's checkpoints would be taken for one of them.
+bool lies_in_a_run(const std::filesystem::path& target) {
+  const std::filesystem::path folder = std::filesystem::absolute(target).lexically_normal();
+  const std::filesystem::path above =
+      folder.has_filename() ? folder.parent_path() : folder.parent_path().parent_path();
+  return above.filename() == checkpoints_folder && path_exists(above.parent_path() / "config.ini");
+}
+
 }  // namespace
 
 void add_conversion_options(OptionSet& set, ConversionOptions& options) {
@@ -127,6 +136,8 @@ void add_conversion_options(OptionSet& set, ConversionOptions& options) {
 }
 
 void check_conversion_options(const OptionSet& set, const ConversionOptions& options) {
+  if (lies_in_a_run(options.to))
+    set.refuse("to", "lies among the checkpoints of a run; name a folder elsewhere");
   if (options.format != ModelFormat::hdf5) return;
   if (options.dtype != DataType::f32) set.refuse("dtype", "models in the HDF5 format are f32");
   if (set.given("max-shard-bytes")) set.refuse("max-shard-bytes", "belongs to --format hugging-face");

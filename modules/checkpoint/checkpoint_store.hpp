@@ -94,7 +94,7 @@ class CheckpointStore {
   void make_room(std::int64_t bytes) const;
   void commit(const std::filesystem::path& in_flight, std::int64_t step);
   void set_aside_abandoned(std::int64_t step) const;
-  void apply_retention(int keep) const;
+  std::int64_t apply_retention(int keep) const;
   bool is_verified(std::int64_t step) const;
   // How long a save or a load of so many bytes may wait for another rank.
   std::chrono::milliseconds deadline_for(std::int64_t bytes) const;

@@ -78,8 +78,9 @@ void CheckpointStore::make_room(std::int64_t bytes) const {
   try {
     require_free_space(catalogue_.folder(), bytes);
   } catch (const Error& error) {
-    log_warning(fmt::format("{}; deleting older checkpoints", error.what()));
-    apply_retention(2);
+    const std::int64_t deleted = apply_retention(2);
+    if (deleted == 0) throw;
+    log_warning(fmt::format("{}; {} older checkpoints deleted", error.what(), deleted));
     require_free_space(catalogue_.folder(), bytes);
   }
 }
@@ -106,8 +107,9 @@ void CheckpointStore::set_aside_abandoned(std::int64_t step) const {
   }
 }
 
-// Rank 0. What cannot be read for this is kept.
-void CheckpointStore::apply_retention(int keep) const {
+// Rank 0. What cannot be read for this is kept. Returns how many were deleted.
+std::int64_t CheckpointStore::apply_retention(int keep) const {
+  std::int64_t deleted = 0;
   try {
     RetentionRule rule{keep, catalogue_.pinned(), restarted_from_};
     if (const auto mark = catalogue_.best()) rule.pinned.insert(mark->step);
@@ -125,10 +127,12 @@ void CheckpointStore::apply_retention(int keep) const {
     for (const std::int64_t step : steps_to_delete(std::move(checkpoints), rule)) {
       catalogue_.remove(step);
       is_verified_.erase(step);
+      ++deleted;
     }
   } catch (const Error& error) {
-    log_warning(fmt::format("no older checkpoint deleted: {}", error.what()));
+    log_warning(fmt::format("older checkpoints stay: {}", error.what()));
   }
+  return deleted;
 }
 
 bool CheckpointStore::is_verified(std::int64_t step) const {

@@ -80,6 +80,12 @@ RunFolder::RunFolder(const Communicator& world, const OptionSet& set, const Trai
     if (there && path_exists(config)) refuse_changed_settings(set, read_file(config), config.string());
     set_log_file(options.run_dir / "log.txt");
     write_file_atomically(config, set.write_config_ini());
+    // A run copied without its checkpoints, or one lost before the first of them.
+    const bool from_scratch = !there && (options.resume == "auto" || options.resume == "never");
+    if (from_scratch && path_exists(options.run_dir / "metrics.jsonl")) {
+      log_warning(fmt::format("{}: has metrics of earlier steps but no checkpoint: training begins at step 0",
+                              options.run_dir.string()));
+    }
     return there;
   });
   require_shared_folder(world, options.run_dir, job_token);

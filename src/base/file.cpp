@@ -77,7 +77,15 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
   }
   if (::fsync(file.get()) != 0) give_up("fsync");
   if (::close(file.release()) != 0) give_up("closing");
-  if (::rename(temporary.c_str(), path.c_str()) != 0) give_up("renaming");
+  move_into_place(temporary, path);
+}
+
+void move_into_place(const std::filesystem::path& temporary, const std::filesystem::path& path) {
+  if (::rename(temporary.c_str(), path.c_str()) != 0) {
+    const std::string reason = std::strerror(errno);
+    ::unlink(temporary.c_str());
+    fail(ExitCode::cannot_write, fmt::format("{}: renaming failed: {}", path.string(), reason));
+  }
   fsync_path(path.has_parent_path() ? path.parent_path() : ".");
 }
 

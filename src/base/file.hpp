@@ -33,6 +33,10 @@ std::string read_file(const std::filesystem::path& path, std::int64_t limit_byte
 // text.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
+// Renames a written and closed `temporary` onto `path` and fsyncs the folder; where that fails `temporary` is
+// removed. Throws cannot_write naming path and errno text.
+void move_into_place(const std::filesystem::path& temporary, const std::filesystem::path& path);
+
 // fsync of a file or folder that already exists. Throws io_error.
 void fsync_path(const std::filesystem::path& path);
 

@@ -219,14 +219,13 @@ void SampleCacheWriter::finish(const Json& description) {
   header.header = header_hash(header);
   if (::pwrite(fd_, &header, sizeof header, 0) != sizeof header) give_up("writing the header");
   if (::fsync(fd_) != 0) give_up("fsync");
-  const int fd = std::exchange(fd_, -1);
-  if (::close(fd) != 0 || ::rename(temporary_.c_str(), path_.c_str()) != 0) {
+  if (::close(std::exchange(fd_, -1)) != 0) {
     const int reason = errno;
     ::unlink(temporary_.c_str());
     errno = reason;
-    give_up("closing or renaming");
+    give_up("closing");
   }
-  fsync_path(path_.has_parent_path() ? path_.parent_path() : ".");
+  move_into_place(temporary_, path_);
 }
 
 }  // namespace charter

@@ -52,13 +52,13 @@ void JsonLinesFile::flush() {
 void JsonLinesFile::finish() {
   flush();
   if (::fsync(::fileno(file_)) != 0) give_up("fsync");
-  if (std::fclose(std::exchange(file_, nullptr)) != 0 || ::rename(temporary_.c_str(), path_.c_str()) != 0) {
+  if (std::fclose(std::exchange(file_, nullptr)) != 0) {
     const int reason = errno;
     ::unlink(temporary_.c_str());
     errno = reason;
-    give_up("closing or renaming");
+    give_up("closing");
   }
-  fsync_path(path_.has_parent_path() ? path_.parent_path() : ".");
+  move_into_place(temporary_, path_);
 }
 
 }  // namespace charter

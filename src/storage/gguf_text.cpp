@@ -29,6 +29,13 @@ std::optional<std::int64_t> find_id(const GgufFile& file, const std::string& whi
   return id;
 }
 
+// Llama 3's files leave add_bos_token out and mean true; every other byte-level tokenizer means false.
+bool adds_bos(const GgufFile& file, const std::string& pre_tokenizer) {
+  constexpr std::array<std::string_view, 3> llama3{"llama-bpe", "llama3", "llama-v3"};
+  const bool by_default = std::find(llama3.begin(), llama3.end(), pre_tokenizer) != llama3.end();
+  return file.find_boolean(prefix + "add_bos_token").value_or(by_default);
+}
+
 ByteLevelVocabulary read_vocabulary(const GgufFile& file) {
   ByteLevelVocabulary vocabulary;
   auto tokens = file.find_texts(prefix + "tokens");
@@ -59,14 +66,11 @@ ByteLevelVocabulary read_vocabulary(const GgufFile& file) {
     }
   }
   vocabulary.pre_tokenizer = file.find_text(prefix + "pre").value_or("gpt-2");
+  const auto bos = find_id(file, "bos", count);
+  if (bos && adds_bos(file, vocabulary.pre_tokenizer)) {
+    vocabulary.leading = vocabulary.tokens[static_cast<std::size_t>(*bos)];
+  }
   return vocabulary;
-}
-
-// Llama 3's files leave add_bos_token out and mean true; every other byte-level tokenizer means false.
-bool adds_bos(const GgufFile& file, const std::string& pre_tokenizer) {
-  constexpr std::array<std::string_view, 3> llama3{"llama-bpe", "llama3", "llama-v3"};
-  const bool by_default = std::find(llama3.begin(), llama3.end(), pre_tokenizer) != llama3.end();
-  return file.find_boolean(prefix + "add_bos_token").value_or(by_default);
 }
 
 std::string tokenizer_config(const GgufFile& file, const ByteLevelVocabulary& vocabulary) {

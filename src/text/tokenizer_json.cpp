@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/text/tokenizer_json.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <string_view>
@@ -100,6 +101,22 @@ Json added_token(std::size_t id, const std::string& content, bool special) {
           {"rstrip", false}, {"normalized", false}, {"special", special}};
 }
 
+Json post_processor_of(const ByteLevelVocabulary& vocabulary) {
+  if (vocabulary.leading.empty()) return byte_level(true);
+  const auto id = std::ranges::find(vocabulary.tokens, vocabulary.leading) - vocabulary.tokens.begin();
+  const auto piece = [](const char* kind, const std::string& name, int type) {
+    return Json{{kind, {{"id", name}, {"type_id", type}}}};
+  };
+  const Json bos = piece("SpecialToken", vocabulary.leading, 0);
+  const Json text = piece("Sequence", "A", 0);
+  const Json token = {{"id", vocabulary.leading}, {"ids", {id}}, {"tokens", {vocabulary.leading}}};
+  const Json in_front = {{"type", "TemplateProcessing"},
+                         {"single", {bos, text}},
+                         {"pair", {bos, text, piece("Sequence", "B", 1)}},
+                         {"special_tokens", {{vocabulary.leading, token}}}};
+  return {{"type", "Sequence"}, {"processors", {byte_level(true), in_front}}};
+}
+
 }  // namespace
 
 std::string known_pre_tokenizers() {
@@ -131,7 +148,7 @@ std::string build_byte_level_tokenizer_json(const ByteLevelVocabulary& vocabular
   root["added_tokens"] = std::move(added);
   root["normalizer"] = pattern == WordPattern::qwen2 ? Json{{"type", "NFC"}} : Json(nullptr);
   root["pre_tokenizer"] = pre_tokenizer_of(pattern);
-  root["post_processor"] = byte_level(true);
+  root["post_processor"] = post_processor_of(vocabulary);
   root["decoder"] = byte_level(true);
   root["model"] = {{"type", "BPE"},
                    {"dropout", nullptr},

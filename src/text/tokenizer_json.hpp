@@ -20,6 +20,8 @@ struct ByteLevelVocabulary {
   // Ordinary tokens taken from the text whole, before any merge (GGUF's user-defined type; phi-2's runs of
   // white space). Empty, or as long as `tokens`.
   std::vector<bool> is_added;
+  // The special token that stands once before every text. Empty: none.
+  std::string leading;
   // How text is cut into words, by the names GGUF files use: see known_pre_tokenizers().
   std::string pre_tokenizer;
 };

@@ -172,6 +172,15 @@ TEST_F(CheckpointTool, PruneNeverDeletesTheLastOnesThatWereReadBack) {
   EXPECT_THAT(steps_of("run"), testing::ElementsAre(2, 3, 5, 6));
 }
 
+TEST_F(CheckpointTool, PruneCountsALinkToNowhereForNothing) {
+  train("run", 1);
+  std::filesystem::remove_all(step("run", 4));
+  std::filesystem::create_directory_symlink(path("absent"), step("run", 4));
+  const Finished pruned = tool({"prune", path("run"), "--keep", "2"});
+  EXPECT_EQ(pruned.exit_code, 0) << pruned.output;
+  EXPECT_THAT(steps_of("run"), testing::ElementsAre(5, 6));
+}
+
 TEST_F(CheckpointTool, PruneRefusesWhileAJobHoldsTheRun) {
   Running job(1, "sft_train", training("run", {"--max-steps", "100000", "--keep", "3"}),
               folder_.path() / "out");

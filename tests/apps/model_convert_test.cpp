@@ -186,6 +186,8 @@ TEST_F(ModelConvert, MistakesGetTheirExitCodeAndLeaveNothing) {
   expect(convert("run", "out", {"--format", "hdf5", "--dtype", "bf16"}), 64, "the HDF5 format are f32");
   expect(convert("run", "out", {"--format", "hdf5", "--max-shard-bytes", "1G"}), 64, "belongs to");
   expect(convert("absent", "out"), 66, "absent");
+  expect(convert("run", "run/checkpoints/step-0000000099", {"--format", "hdf5"}), 64,
+         "among the checkpoints of a run");
   for (const char* format : {"hugging-face", "hdf5"}) {
     fs::create_directory(path("there"));
     expect(convert("run", "there", {"--format", format}), 73, "is there already; name a new folder");

@@ -203,6 +203,15 @@ TEST_F(SftTrain, ACheckpointOfAnotherFolderIsGoneOnFromWithItsOwnSettings) {
   EXPECT_EQ(again.exit_code, 0) << again.output;
 }
 
+TEST_F(SftTrain, ARunFolderWithoutItsCheckpointsBeginsAnewAndSaysSo) {
+  const auto two_steps = arguments("run", {"--max-steps", "2"});
+  ASSERT_EQ(run(1, "sft_train", two_steps).exit_code, 0);
+  std::filesystem::remove_all(path("run/checkpoints"));
+  const Finished finished = run(1, "sft_train", two_steps);
+  EXPECT_EQ(finished.exit_code, 0) << finished.output;
+  EXPECT_THAT(finished.output, HasSubstr("no checkpoint: training begins at step 0"));
+}
+
 TEST_F(SftTrain, ACacheOfAnAttemptWithoutCheckpointMayBeMadeAnew) {
   std::filesystem::create_directories(folder_.path() / "run");
   ASSERT_EQ(run(1, "sft_train", arguments("other", {"--max-length", "32", "--max-steps", "2"})).exit_code, 0);

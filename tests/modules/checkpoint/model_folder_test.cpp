@@ -18,7 +18,7 @@ std::vector<TestTensor> weights_only() {
 
 class ModelFolderTest : public testing::Test {
  protected:
-  void write(const fs::path& folder, CheckpointContents contents = small_contents(0)) {
+  void write(const fs::path& folder, const CheckpointContents& contents = small_contents(0)) {
     write_model_folder(self_, folder, contents, owned_blocks(weights_only(), 0, 1, Cut::rows, 4),
                        small_options());
   }

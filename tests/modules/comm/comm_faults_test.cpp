@@ -68,7 +68,7 @@ class HangFolder : public testing::Test {
     std::ofstream(path_ / "hang.earlier.flag") << "";
     std::ofstream(path_ / "hang.suspects") << "0 an-earlier-one\n";
   }
-  ~HangFolder() override { std::filesystem::remove_all(path_); }
+  void TearDown() override { std::filesystem::remove_all(path_); }
   Json dump_of(int rank) const {
     std::ifstream file(path_ / ("hang." + std::to_string(rank) + ".json"));
     const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());

@@ -362,13 +362,14 @@ GgufBuilder vocabulary_builder(const std::vector<std::int32_t>& types, std::uint
   builder.i32s("tokenizer.ggml.token_type", types)
       .u32("tokenizer.ggml.eos_token_id", eos)
       .u32("tokenizer.ggml.eot_token_id", 4);
-  builder.boolean("tokenizer.ggml.add_bos_token", true).text("tokenizer.chat_template", "{{ messages }}");
+  builder.text("tokenizer.chat_template", "{{ messages }}");
   return builder;
 }
 
 TEST_F(GgufModel, TextSettingsBecomeHuggingFaceFiles) {
-  const GgufText text =
-      read_gguf_text(GgufFile(vocabulary_builder({1, 1, 1, 3, 4}, 3).write(folder_ / "v.gguf")));
+  GgufBuilder builder = vocabulary_builder({1, 1, 1, 3, 4}, 3);
+  builder.boolean("tokenizer.ggml.add_bos_token", true);
+  const GgufText text = read_gguf_text(GgufFile(builder.write(folder_ / "v.gguf")));
   ASSERT_TRUE(text.has_text);
   const Json config = parse_json(text.files.tokenizer_config_json, "config");
   EXPECT_EQ(config["add_bos_token"], true);
@@ -377,6 +378,19 @@ TEST_F(GgufModel, TextSettingsBecomeHuggingFaceFiles) {
   EXPECT_EQ(parse_json(text.files.generation_config_json, "config")["eos_token_id"], Json({3, 4}));
   const Json tokenizer = parse_json(text.files.tokenizer_json, "tokenizer");
   EXPECT_EQ(tokenizer["added_tokens"].size(), 2U);
+}
+
+TEST_F(GgufModel, ABosTokenIsPutFirstByTheTokenizerItself) {
+  const auto post_processor = [&](bool add) {
+    GgufBuilder builder = vocabulary_builder({1, 1, 1, 3, 3}, 3);
+    builder.u32("tokenizer.ggml.bos_token_id", 4).boolean("tokenizer.ggml.add_bos_token", add);
+    const GgufText text = read_gguf_text(GgufFile(builder.write(folder_ / "v.gguf")));
+    return parse_json(text.files.tokenizer_json, "tokenizer")["post_processor"];
+  };
+  EXPECT_EQ(post_processor(false)["type"], "ByteLevel");
+  const Json in_front = post_processor(true)["processors"][1];
+  EXPECT_EQ(in_front["single"][0]["SpecialToken"]["id"], "<turn>");
+  EXPECT_EQ(in_front["special_tokens"]["<turn>"]["ids"], Json::array({4}));
 }
 
 TEST_F(GgufModel, TokenizerListsThatDisagreeAreRefused) {

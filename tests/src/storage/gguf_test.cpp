@@ -63,8 +63,8 @@ TEST(Gguf, ReadsMetadataOfEveryType) {
 // Blocks of 32 with the scale (and minimum) in half precision; values[i] as the format's own formula gives
 // them.
 struct Quantised {
-  std::uint32_t type_id;
-  DataType type;
+  std::uint32_t type_id = 0;
+  DataType type = DataType::f32;
   std::string bytes;
   std::vector<float> values;
 };

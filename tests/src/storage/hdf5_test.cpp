@@ -65,7 +65,7 @@ void expect_round_trip(const std::filesystem::path& path, DataType type) {
   EXPECT_EQ(layout.shape, (Extents{4, 6}));
   std::vector<Value> all(24);
   read_block<Value>(dataset, Extents{0, 0}, Extents{4, 6}, all);
-  EXPECT_EQ(std::memcmp(all.data(), values.data(), 24 * sizeof(Value)), 0);
+  EXPECT_TRUE(std::ranges::equal(std::as_bytes(std::span(all)), std::as_bytes(std::span(values))));
   std::vector<Value> inner(4);
   read_block<Value>(dataset, Extents{1, 3}, Extents{2, 2}, inner);
   EXPECT_EQ(inner, (std::vector<Value>{values[9], values[10], values[15], values[16]}));
