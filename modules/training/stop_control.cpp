@@ -14,21 +14,34 @@ StopControl::StopControl(const std::filesystem::path& run_folder, std::optional<
 
 std::vector<std::int64_t> StopControl::flags(double step_s, double save_s) {
   const SignalFlags signals = take_signals();
-  bool stop = signals.stop() || signals.terminate();
+  const bool signalled = signals.stop() || signals.terminate();
+  bool file = false;
+  bool clock = false;
   if (looks_at_files_) {
     std::error_code ignored;
-    stop = stop || std::filesystem::exists(stop_file_, ignored);
+    file = std::filesystem::exists(stop_file_, ignored);
     if (stop_before_s_) {
       const double now_s =
           std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-      stop = stop || now_s + 2 * (step_s + save_s) > static_cast<double>(*stop_before_s_);
+      clock = now_s + 2 * (step_s + save_s) > static_cast<double>(*stop_before_s_);
     }
   }
-  return {signals.save() ? 1 : 0, stop ? 1 : 0, signals.report() ? 1 : 0};
+  return {signals.save() ? 1 : 0, signalled ? 1 : 0, file ? 1 : 0, clock ? 1 : 0, signals.report() ? 1 : 0};
 }
 
 StopDecision StopControl::decide(const std::vector<std::int64_t>& summed_flags) {
-  return {summed_flags[0] > 0, summed_flags[1] > 0, summed_flags[2] > 0};
+  StopDecision decision;
+  decision.save = summed_flags[0] > 0;
+  decision.report = summed_flags[4] > 0;
+  if (summed_flags[1] > 0) {
+    decision.reason = "a signal";
+  } else if (summed_flags[2] > 0) {
+    decision.reason = "the file STOP";
+  } else if (summed_flags[3] > 0) {
+    decision.reason = "--stop-before";
+  }
+  decision.stop = !decision.reason.empty();
+  return decision;
 }
 
 void StopControl::stop_file_obeyed() const {

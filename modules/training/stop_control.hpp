@@ -7,14 +7,16 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace charter {
 
 struct StopDecision {
-  bool save = false;    // save and go on
-  bool stop = false;    // save and exit 75
-  bool report = false;  // print the state
+  bool save = false;        // save and go on
+  bool stop = false;        // save and exit 75
+  bool report = false;      // print the state
+  std::string_view reason;  // of `stop`, for people
 };
 
 class StopControl {
@@ -23,9 +25,9 @@ class StopControl {
   StopControl(const std::filesystem::path& run_folder, std::optional<std::int64_t> stop_before_s,
               bool looks_at_files);
 
-  // Local. This rank's flags: takes pending signals. `step_s` and `save_s`: how long a step (with the
-  // evaluation that follows it) and a save are expected to take; the run stops when two more of each would
-  // pass the limit.
+  // Local. This rank's flags (save, stop by signal, by STOP, by the clock, report): takes pending signals.
+  // `step_s` and `save_s`: how long a step (with the evaluation that follows it) and a save are expected to
+  // take; the run stops when two more of each would pass the limit.
   std::vector<std::int64_t> flags(double step_s, double save_s);
   // Local, pure: from the flags summed over ranks.
   static StopDecision decide(const std::vector<std::int64_t>& summed_flags);

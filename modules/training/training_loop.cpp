@@ -84,6 +84,7 @@ ExitCode TrainingLoop::run() {
     decision = StopControl::decide(result.flags);
     if (decision.report) report_memory();
     const bool ends = at_end();
+    if (decision.stop && !ends) log_info(fmt::format("asked to stop by {}", decision.reason));
     // A job that has to stop has no time for an evaluation; the next one makes up for it.
     progress_.evaluation_pending = evaluation_due(progress_.step) && decision.stop && !ends;
     std::optional<double> eval_loss;
@@ -96,7 +97,13 @@ ExitCode TrainingLoop::run() {
   }
   if (bar_) bar_->finish();
   report_memory();
-  if (at_end()) return ExitCode::done;
+  if (at_end()) {
+    log_info(
+        fmt::format("finished at step {}; text_gen --model {} answers with what was trained, model_convert "
+                    "--from hands it over",
+                    progress_.step, parts_.options.run_dir.string()));
+    return ExitCode::done;
+  }
   stop_.stop_file_obeyed();
   log_info(fmt::format("stopped at step {} of {} with a checkpoint; the same command goes on", progress_.step,
                        parts_.data.total_steps));

@@ -128,7 +128,9 @@ TEST_F(SftTrain, DataThatChangedSinceTheRunBeganIsRefused) {
 }
 
 TEST_F(SftTrain, AFinishedRunStartedAgainEndsAtOnce) {
-  ASSERT_EQ(run(2, "sft_train", arguments("run", {"--max-steps", "2"})).exit_code, 0);
+  const Finished first = run(2, "sft_train", arguments("run", {"--max-steps", "2"}));
+  ASSERT_EQ(first.exit_code, 0) << first.output;
+  EXPECT_THAT(first.output, HasSubstr("finished at step 2; text_gen --model " + path("run")));
   const auto before = fingerprints(path("run"), 2);
   const Finished again = run(2, "sft_train", arguments("run", {"--max-steps", "2"}));
   EXPECT_EQ(again.exit_code, 0) << again.output;
@@ -229,6 +231,21 @@ TEST_F(SftTrain, ADryRunPredictsThePoolOfTheRun) {
   const auto last =
       metrics(path("run"), "pool_peak_bytes").rbegin()->second.at("pool_peak_bytes").get<std::int64_t>();
   EXPECT_THAT(plan.output, HasSubstr("pool peak of rank 0: " + std::to_string(last) + " bytes"));
+}
+
+TEST_F(SftTrain, WhatIsLikelyAMistakeGetsAWarning) {
+  const Finished usual = run(1, "sft_train", arguments("usual", {"--max-steps", "2"}));
+  EXPECT_EQ(usual.exit_code, 0) << usual.output;
+  EXPECT_THAT(usual.output, Not(AnyOf(HasSubstr("no token that counts"), HasSubstr("is more than"))));
+  write_file_atomically(path("empty.jsonl"),
+                        "{\"prompt\": \"a\", \"completion\": \"b\"}\n"
+                        "{\"prompt\": \"a long question\", \"completion\": \"b\"}\n");
+  const Finished odd = run(1, "sft_train",
+                           arguments("odd", {"--data", path("empty.jsonl"), "--max-length", "25",
+                                             "--global-batch", "3", "--max-steps", "1", "--warmup", "0"}));
+  EXPECT_EQ(odd.exit_code, 0) << odd.output;
+  EXPECT_THAT(odd.output, HasSubstr("warning: 1 samples have no token that counts"));
+  EXPECT_THAT(odd.output, HasSubstr("warning: --global-batch 3 is more than the 1 samples"));
 }
 
 TEST_F(SftTrain, MistakesGetOneMessageAndTheirExitCode) {

@@ -164,7 +164,9 @@ TEST_F(Restart, AStopFileStopsAndIsTakenAway) {
   Running running(2, "sft_train", arguments("run"), folder_.path() / "out.txt");
   ASSERT_TRUE(wait_for_step(path("run"), 3));
   write_file_atomically(folder_.path() / "run" / "STOP", "");
-  EXPECT_EQ(running.wait().exit_code, 75);
+  const Finished stopped = running.wait();
+  EXPECT_EQ(stopped.exit_code, 75);
+  EXPECT_THAT(stopped.output, HasSubstr("asked to stop by the file STOP"));
   EXPECT_FALSE(std::filesystem::exists(folder_.path() / "run" / "STOP"));
 }
 
