@@ -76,8 +76,12 @@ class EvaluationProgress {
 
   void update(const EvaluationReport& report, std::int64_t portion_tokens) {
     const double now = steady_now_s();
-    bar_.update({report.documents_done(), report.summary().mean_loss(),
-                 static_cast<double>(portion_tokens) / (now - portion_start_s_)});
+    ProgressSample sample;
+    sample.step = report.documents_done();
+    // A long document takes several portions; before the first is through there is no mean.
+    if (sample.step > 0) sample.loss = report.summary().mean_loss();
+    sample.rate_per_s = static_cast<double>(portion_tokens) / (now - portion_start_s_);
+    bar_.update(sample);
     portion_start_s_ = now;
   }
   void finish() { bar_.finish(); }

@@ -145,6 +145,12 @@ TEST_F(Unigrams, FiguresAreThoseOfTheCountsOnAnyNumberOfRanks) {
   }
 }
 
+TEST_F(Unigrams, ProgressShowsNoLossBeforeADocumentIsThrough) {
+  const Finished finished = evaluate(1, {"--max-length", "64"});
+  EXPECT_THAT(finished.output, HasSubstr("document 0/1 (0 %)  "));
+  EXPECT_THAT(finished.output, Not(HasSubstr("loss nan")));
+}
+
 TEST_F(Unigrams, ALossThatIsNotFiniteIsNamedAfterAllIsWritten) {
   // The letter q cannot be: its logit, a finite weight times what the norm gives, overflows.
   std::filesystem::remove_all(folder_.path() / "model" / "model.safetensors");
