@@ -43,6 +43,13 @@ std::string hint(const RawRecord& raw, RecordFileKind kind) {
   return kind == RecordFileKind::json_lines ? "; JSONL holds exactly one JSON object on each line" : "";
 }
 
+// Only --prompts has no option to pass over records: an answer would be missing.
+[[noreturn]] void refuse(const Error& error, RecordUse use) {
+  if (use == RecordUse::prompts) throw Error(error);
+  fail(error.code(),
+       fmt::format("{}; --skip-bad-lines N passes over up to N unusable records", error.what()));
+}
+
 }  // namespace
 
 RecordReader::RecordReader(const std::filesystem::path& path, const RecordReaderOptions& options)
@@ -61,7 +68,8 @@ std::optional<Record> RecordReader::next() {
         std::ranges::move(parse(*raw), std::back_inserter(ready_));
       }
     } catch (const Error& error) {
-      if (error.code() != ExitCode::bad_input || bad_records_ >= options_.skip_bad) throw;
+      if (error.code() != ExitCode::bad_input) throw;
+      if (bad_records_ >= options_.skip_bad) refuse(error, options_.use);
       ++bad_records_;
       log_warning(fmt::format("record passed over ({} of at most {}): {}", bad_records_, options_.skip_bad,
                               error.what()));

@@ -20,7 +20,7 @@ void refuse_table(const std::filesystem::path& path) {
     fail(ExitCode::bad_input,
          fmt::format(
              "{}: tables ({}) are not read; write a JSON object for each row, with the keys of a known "
-             "shape: {{\"prompt\", \"completion\"}}, {{\"prompt\"}}, ...",
+             "shape, such as {{\"prompt\", \"completion\"}} (docs/data-formats.md)",
              path.string(), extension));
   }
 }

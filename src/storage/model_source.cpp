@@ -56,8 +56,10 @@ ModelForm model_form_of(const std::filesystem::path& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status)) {
-    fail(ExitCode::missing_input, fmt::format("{}: there is no such file or folder{}", path.string(),
-                                              error ? " (" + error.message() + ")" : std::string()));
+    fail(ExitCode::missing_input,
+         fmt::format(
+             "{}: there is no such file or folder{}; models are read from files, none is fetched by name",
+             path.string(), error ? " (" + error.message() + ")" : std::string()));
   }
   if (!std::filesystem::is_directory(status)) {
     if (path.extension() == ".gguf") return ModelForm::gguf;

@@ -109,7 +109,11 @@ TEST_F(RecordReaderTest, ACutLastLineIsNamedWithLineAndByte) {
 TEST_F(RecordReaderTest, BadRecordsCanBePassedOverUpToALimit) {
   const auto path =
       folder.write("a.jsonl", "{\"text\":\"one\"}\n{\"text\":\nbad\n\xFF\n{\"text\":\"two\"}\n{\"te");
-  EXPECT_EQ(caught([&] { texts_of(path, 3); }).code, ExitCode::bad_input);
+  const auto fourth = caught([&] { texts_of(path, 3); });
+  EXPECT_EQ(fourth.code, ExitCode::bad_input);
+  EXPECT_THAT(fourth.message, HasSubstr("--skip-bad-lines N passes over"));
+  const auto prompts = caught([&] { RecordReader(path, {RecordUse::prompts, 0}).next(); });
+  EXPECT_THAT(prompts.message, testing::Not(HasSubstr("--skip-bad-lines")));
   RecordReader reader(path, {RecordUse::supervised, 4});
   while (reader.next()) continue;
   EXPECT_EQ(reader.records(), 2);

@@ -36,7 +36,8 @@ TEST(ModelSource, OpensTheSharedModelWithItsTensors) {
 
 TEST(ModelSource, SaysWhatIsMissing) {
   const TemporaryFolder folder;
-  expect_error(ExitCode::missing_input, {"no such file"}, [&] { open_model(folder / "absent"); });
+  expect_error(ExitCode::missing_input, {"no such file", "none is fetched by name"},
+               [&] { open_model(folder / "absent"); });
   expect_error(ExitCode::missing_input, {"neither config.json"}, [&] { open_model(folder.path()); });
   write_bytes(folder / "model.bin", "x");
   expect_error(ExitCode::missing_input, {"must be a .gguf"}, [&] { open_model(folder / "model.bin"); });
