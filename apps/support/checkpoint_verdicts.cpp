@@ -112,7 +112,8 @@ ExitCode diff_checkpoints(const std::filesystem::path& first, const std::filesys
   print(fmt::format("a: {}\nb: {}\n", a.folder().string(), b.folder().string()));
   if (!difference.tensors.empty()) print(difference_table(difference));
   for (const std::string& file : difference.files) print(fmt::format("file {}\n", file));
-  print(fmt::format("{} tensors compared, {} differ\n", difference.compared, difference.tensors.size()));
+  print(fmt::format("{} tensors compared, {} differ", difference.compared, difference.tensors.size()));
+  print(difference.files.empty() ? "\n" : fmt::format("; {} text files differ\n", difference.files.size()));
   return difference.equal() ? ExitCode::done : ExitCode::different;
 }
 

@@ -142,6 +142,16 @@ TEST_F(CheckpointTool, DiffFindsRunsOnOneAndThreeRanksEqualWithVerify) {
   EXPECT_EQ(steps.exit_code, 1) << steps.output;
   EXPECT_THAT(steps.output, testing::ContainsRegex("\nweights/model.norm.weight +values +32 of 32 +[0-9]"));
   EXPECT_THAT(steps.output, Not(HasSubstr("moment1/")));
+  EXPECT_THAT(steps.output, Not(HasSubstr("text files differ")));
+  const std::string exported = path("exported");
+  const std::string stored = path("stored");
+  ASSERT_EQ(apps_test::run(1, "model_convert", {"--from", path("one"), "--to", exported}).exit_code, 0);
+  ASSERT_EQ(
+      apps_test::run(1, "model_convert", {"--from", exported, "--to", stored, "--format", "hdf5"}).exit_code,
+      0);
+  const Finished texts = tool({"diff", path("one"), stored, "--group", "weights"});
+  EXPECT_EQ(texts.exit_code, 1) << texts.output;
+  EXPECT_THAT(texts.output, testing::ContainsRegex(" tensors compared, 0 differ; [1-9] text files differ\n"));
 }
 
 TEST_F(CheckpointTool, PruneKeepsTheNewestTheBestAndEverySoManyths) {
