@@ -21,5 +21,8 @@ options=(--epochs 1 --global-batch 64 --micro-batch 2 --max-length 1024 --lr 2e-
 
 CHARTER_HOME=${CHARTER_HOME:-$PWD}
 # shellcheck source=jobscripts/common/job.sh
-source "$CHARTER_HOME/jobscripts/common/job.sh" || exit 66
+source "$CHARTER_HOME/jobscripts/common/job.sh" || {
+  echo "submit from the folder of Charter, or set CHARTER_HOME to it" >&2
+  exit 66
+}
 charter_job flux "$run_dir" sft_train --model "$model" --data "$data" "${options[@]}" -- "$@"

@@ -73,6 +73,11 @@ TEST_F(JobSettings, AMissingProgramIsNamed) {
   expect_refusal(66, "/nowhere/sft_train is missing: build Charter");
 }
 
+TEST_F(JobSettings, AWrongFolderIsAnErrorThatNamesTheVariable) {
+  cluster_.set("CHARTER_HOME", "/nowhere");
+  expect_refusal(66, "or set CHARTER_HOME to it");
+}
+
 TEST_F(JobSettings, ASitesOwnFileIsRead) {
   write_file_atomically(cluster_.path() / "my.env",
                         "CHARTER_SRUN_FLAGS=--label\nsource " +
