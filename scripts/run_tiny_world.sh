@@ -14,7 +14,7 @@ if [[ -z "${SLURM_JOB_ID:-}" ]] && command -v scontrol >/dev/null && scontrol pi
   exit 0
 fi
 
-exec scripts/mpirun.sh 2 "$bin/sft_train" \
+scripts/mpirun.sh 2 "$bin/sft_train" \
   --model data/tiny_world --random-start \
   --data data/tiny_world/train.jsonl \
   --run-dir runs/tiny-world \
@@ -24,3 +24,4 @@ exec scripts/mpirun.sh 2 "$bin/sft_train" \
   --max-length 128 \
   --lr 3e-3 --warmup 10 \
   --validation-fraction 0.1 --eval-every 50
+echo "the model is in runs/tiny-world; try: $bin/text_gen --model runs/tiny-world --prompt 'What does Mira do?'"
