@@ -24,7 +24,8 @@ namespace {
   std::string text = std::move(mine.message);
   text.resize(static_cast<std::size_t>(head[1]));
   group.broadcast(text, first, where);
-  std::string message = fmt::format("rank {} of {}: {}: {}", first, group.size(), phase, text);
+  std::string message = fmt::format("{}: {}", phase, text);
+  if (group.size() > 1) message = fmt::format("rank {} of {}: {}", first, group.size(), message);
   if (failures > 1) message += fmt::format(" ({} ranks failed here; this is the first)", failures);
   const auto code = static_cast<ExitCode>(head[0]);
   note_error({code, message});

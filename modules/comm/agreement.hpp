@@ -21,7 +21,8 @@
 
 namespace charter {
 
-// An error that all ranks of a group threw together: "rank R of N: <phase>: <message>".
+// An error that all ranks of a group threw together: "rank R of N: <phase>: <message>", in a group of one
+// without the rank.
 class AgreedError : public Error {
  public:
   AgreedError(ExitCode code, const std::string& message, int failing_rank, bool reporter)

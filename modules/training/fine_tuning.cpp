@@ -96,21 +96,6 @@ bool is_finished(const TrainingOptions& options, const RunProgress& progress) {
   return progress.finished && options.max_steps && progress.step >= *options.max_steps;
 }
 
-// What is allowed, and mostly not meant.
-void warn_about_data(const TrainingOptions& options, const TrainingData& data) {
-  if (data.statistics.all_masked > 0) {
-    log_warning(
-        fmt::format("{} samples have no token that counts and are left out: their answer is empty, or begins "
-                    "behind --max-length {}",
-                    data.statistics.all_masked, options.max_length));
-  }
-  const std::int64_t samples = data.split.training_size();
-  if (options.global_batch.unit == BatchSize::Unit::sequences && options.global_batch.count > samples) {
-    log_warning(fmt::format("--global-batch {} is more than the {} samples to train on",
-                            options.global_batch.count, samples));
-  }
-}
-
 void introduce_run(const Start& start, const TrainingOptions& options, const TrainingData& data) {
   const ModelConfig& config = start.trained->model.config;
   log_info(fmt::format("model: {}, {} layers, width {}, {} parameters, {}", to_string(config.architecture),
@@ -232,7 +217,6 @@ ExitCode train(Session& session, const OptionSet& set, const TrainingOptions& op
   check_same_data(world, start.progress, data.store, options);
   ground.clock.lap("the data");
   introduce_run(start, options, data);
-  warn_about_data(options, data);
   log_info(fmt::format("start: {}", ground.clock.text()));
   const std::string settings = set.write_config_ini();
   const TrainingParts parts{

@@ -51,6 +51,21 @@ std::int64_t count_steps(const DataOrder& order, const BatchSize& size, std::int
   return steps;
 }
 
+// What is allowed, and mostly not meant.
+void warn_about_data(const TrainingOptions& options, const TrainingData& data) {
+  if (data.statistics.all_masked > 0) {
+    log_warning(
+        fmt::format("{} samples have no token that counts and are left out: their answer is empty, or begins "
+                    "behind --max-length {}",
+                    data.statistics.all_masked, options.max_length));
+  }
+  const std::int64_t samples = data.split.training_size();
+  if (options.global_batch.unit == BatchSize::Unit::sequences && options.global_batch.count > samples) {
+    log_warning(fmt::format("--global-batch {} is more than the {} samples to train on",
+                            options.global_batch.count, samples));
+  }
+}
+
 }  // namespace
 
 SampleCache tokenise(SampleCacheRequest request, const ModelConfig& config, const ModelText& text,
@@ -111,6 +126,7 @@ TrainingData open_training_data(const Communicator& world, const TrainingOptions
       world, "the tokenised data", shared.store.fingerprint(),
       "Every rank maps cache/train.cache of the run folder: --run-dir must be one folder that all "
       "nodes share");
+  warn_about_data(options, shared);
   return shared;
 }
 

@@ -246,6 +246,8 @@ TEST_F(SftTrain, WhatIsLikelyAMistakeGetsAWarning) {
   EXPECT_EQ(odd.exit_code, 0) << odd.output;
   EXPECT_THAT(odd.output, HasSubstr("warning: 1 samples have no token that counts"));
   EXPECT_THAT(odd.output, HasSubstr("warning: --global-batch 3 is more than the 1 samples"));
+  const Finished plan = run(1, "sft_train", arguments("plan", {"--dry-run", "--global-batch", "38"}));
+  EXPECT_THAT(plan.output, HasSubstr("warning: --global-batch 38 is more than the 37 samples"));
 }
 
 TEST_F(SftTrain, MistakesGetOneMessageAndTheirExitCode) {
