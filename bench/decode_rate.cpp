@@ -55,9 +55,10 @@ int main(int argc, char** argv) {
   MemoryPool pool(MemoryPool::Mode::run);
   ExecutionQueue queue(pool, Arithmetic::fast);
   ModelState<float> model(queue, ModelConfig::from_json(bench::smollm2_config, "smollm2"));
-  fill_parameters<float>(queue, model.weights, [&](ParameterId id, std::int64_t first, std::span<float> out) {
-    draw_initial(model.list.spec(id), 1, first, out);
-  });
+  fill_parameters<float>(queue, model.weights, Pieces::all,
+                         [&](ParameterId id, std::int64_t first, std::span<float> out) {
+                           draw_initial(model.list.spec(id), 1, first, out);
+                         });
   SequenceDecoder<float> decoder(queue, model.config, model.stage, model.weights, 256);
   std::vector<float> logits = decoder.append({1, 2, 3, 4, 5, 6, 7, 8});
   const auto next = [&] {

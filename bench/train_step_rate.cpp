@@ -50,11 +50,12 @@ int main(int argc, char** argv) {
   MemoryPool pool(MemoryPool::Mode::run);
   ExecutionQueue queue(pool, verify ? Arithmetic::order_fixed : Arithmetic::fast);
   ModelState<float> model(queue, ModelConfig::from_json(bench::smollm2_config, "smollm2"));
-  fill_parameters<float>(queue, model.weights, [&](ParameterId id, std::int64_t first, std::span<float> out) {
-    draw_initial(model.list.spec(id), 1, first, out);
-  });
+  fill_parameters<float>(queue, model.weights, Pieces::all,
+                         [&](ParameterId id, std::int64_t first, std::span<float> out) {
+                           draw_initial(model.list.spec(id), 1, first, out);
+                         });
   Optimizer<float> optimizer(queue, model.list, {});
-  const Communicator alone = Communicator::self("bench");
+  const Mesh alone(Communicator::self("bench"), MeshShape());
   StepExecutor<float> executor(queue, model, optimizer, alone, {});
   const SampleStore store = documents(tokens / length, model.config.vocabulary);
   const DataOrder order(store, DataSplit(store.size(), 0, 1), 1);

@@ -34,7 +34,13 @@ class DeviceCommunicator {
 
   // Collective, all of them; counts, blocks and errors as in Communicator, memory from the device.
 
-  // In place: data = op over ranks of data. `data` stays untouched until the Request has ended.
+  // In place: data = op over ranks of data.
+  template <class T>
+  void all_reduce(ExecutionQueue& queue, const DeviceTensor<T>& data, ReduceOp op,
+                  CallSite where = CallSite::current()) const {
+    reduce_now(queue, buffer_of(data), op, where);
+  }
+  // As all_reduce. `data` stays untouched until the Request has ended.
   template <class T>
   [[nodiscard]] Request iall_reduce(ExecutionQueue& queue, const DeviceTensor<T>& data, ReduceOp op,
                                     CallSite where = CallSite::current()) const {
@@ -62,6 +68,7 @@ class DeviceCommunicator {
     return Kind(tensor.data(), tensor.size(), ElementTypeOf<std::remove_const_t<T>>::value);
   }
   Request reduce(ExecutionQueue& queue, Buffer data, ReduceOp op, CallSite where) const;
+  void reduce_now(ExecutionQueue& queue, Buffer data, ReduceOp op, CallSite where) const;
   void exchange(ExecutionQueue& queue, ConstBuffer send, std::span<const std::int64_t> send_counts,
                 Buffer receive, std::span<const std::int64_t> receive_counts, CallSite where) const;
   void gather(ExecutionQueue& queue, ConstBuffer send, Buffer receive, std::span<const std::int64_t> counts,

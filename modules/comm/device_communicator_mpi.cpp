@@ -22,6 +22,11 @@ Request DeviceCommunicator::reduce(ExecutionQueue& queue, Buffer data, ReduceOp 
   return axis_->iall_reduce(data, op, where);
 }
 
+void DeviceCommunicator::reduce_now(ExecutionQueue& queue, Buffer data, ReduceOp op, CallSite where) const {
+  queue.wait_host();
+  axis_->all_reduce(data, op, where);
+}
+
 void DeviceCommunicator::exchange(ExecutionQueue& queue, ConstBuffer send,
                                   std::span<const std::int64_t> send_counts, Buffer receive,
                                   std::span<const std::int64_t> receive_counts, CallSite where) const {

@@ -29,6 +29,11 @@ Request DeviceCommunicator::reduce(ExecutionQueue& queue, Buffer data, ReduceOp 
   return backend_->nccl->iall_reduce(data, op, queue.native_stream(), where);
 }
 
+void DeviceCommunicator::reduce_now(ExecutionQueue& queue, Buffer data, ReduceOp op, CallSite where) const {
+  if (!backend_->nccl) return;
+  backend_->nccl->all_reduce({data.data, data.count, data.type}, data, op, queue.native_stream(), where);
+}
+
 void DeviceCommunicator::exchange(ExecutionQueue& queue, ConstBuffer send,
                                   std::span<const std::int64_t> send_counts, Buffer receive,
                                   std::span<const std::int64_t> receive_counts, CallSite where) const {

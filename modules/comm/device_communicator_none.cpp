@@ -29,6 +29,11 @@ Request DeviceCommunicator::reduce(ExecutionQueue& /*queue*/, Buffer data, Reduc
   return axis_->iall_reduce(data, op, where);  // counted; a group of one has the sum already
 }
 
+void DeviceCommunicator::reduce_now(ExecutionQueue& /*queue*/, Buffer data, ReduceOp op,
+                                    CallSite where) const {
+  axis_->all_reduce(data, op, where);  // as above
+}
+
 void DeviceCommunicator::exchange(ExecutionQueue& queue, ConstBuffer send,
                                   std::span<const std::int64_t> send_counts, Buffer receive,
                                   std::span<const std::int64_t> receive_counts, CallSite where) const {

@@ -18,7 +18,7 @@ std::vector<Bucket> plan_buckets(const ParameterList& list, const ParameterLayou
       continue;
     }
     const auto id = static_cast<ParameterId>(i);
-    if (open.parameters.empty()) open.last = layout.offset(id) + spec.shape.size();
+    if (open.parameters.empty()) open.last = layout.offset(id) + layout.shape(id).size();
     open.first = layout.offset(id);
     open.parameters.push_back(id);
     if (open.last - open.first >= bucket_elements) close();

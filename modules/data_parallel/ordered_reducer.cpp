@@ -25,10 +25,10 @@ OrderedReducer<T>::OrderedReducer(ExecutionQueue& queue, const ParameterList& li
       sum_size_(gradients_.layout().size()) {
   for (std::size_t i = 0; i < list.specs.size(); ++i) {
     const auto id = static_cast<ParameterId>(i);
-    streams_.push_back({gradients_.layout().offset(id), list.specs[i].shape.size(), {}});
+    streams_.push_back({gradients_.layout().offset(id), gradients_.layout().shape(id).size(), {}});
   }
   if (list.head == list.token_embedding) {
-    const std::int64_t size = list.spec(list.head).shape.size();
+    const std::int64_t size = gradients_.layout().shape(list.head).size();
     streams_.push_back({sum_size_, size, {}});
     sum_size_ += size;
   }
@@ -73,7 +73,7 @@ void OrderedReducer<T>::begin_micro_batch(const MicroBatch& batch) {
 template <class T>
 GradientTarget<T> OrderedReducer<T>::open(ParameterId id, GradientPart part, std::size_t /*leaf*/) {
   const Stream& one = stream(id, part);
-  return {part_of(one.stack.front().depth(), one).reshape(list_->spec(id).shape), false};
+  return {part_of(one.stack.front().depth(), one).reshape(gradients_.layout().shape(id)), false};
 }
 
 template <class T>

@@ -61,6 +61,27 @@ std::string product_problem(const MeshDegrees& requested, int world_size) {
   return "";
 }
 
+// How `degree` breaks the rule; empty when it does not.
+std::string rule_problem(const DivisibilityRule& rule, int degree) {
+  const std::string_view axis = short_name(rule.axis);
+  switch (rule.rule) {
+    case DegreeRule::divisor:
+      if (rule.count % degree == 0) return "";
+      return fmt::format("{} {} cannot be divided by --{} {}; legal: {}", rule.count, rule.what, axis, degree,
+                         list_of(divisors_of(rule.count)));
+    case DegreeRule::divisor_or_multiple:
+      if (rule.count % degree == 0 || degree % rule.count == 0) return "";
+      return fmt::format(
+          "{} {} are neither a multiple nor a divisor of --{} {}; legal: {} and multiples of {}", rule.count,
+          rule.what, axis, degree, list_of(divisors_of(rule.count)), rule.count);
+    case DegreeRule::at_most:
+      if (degree <= rule.count) return "";
+      return fmt::format("{} {} are fewer than --{} {}; legal: 1 to {}", rule.count, rule.what, axis, degree,
+                         rule.count);
+  }
+  return "";
+}
+
 // Degree or coordinate of an axis.
 template <class PerAxis>
 int number_of(const PerAxis& numbers, Axis axis) {
@@ -146,9 +167,8 @@ std::vector<std::string> mesh_problems(const MeshDegrees& requested, int world_s
     if (rule.axis == Axis::data && degree == 0 && problems.empty()) {
       degree = static_cast<int>(world_size / product_without_data(requested));
     }
-    if (degree < 1 || rule.count % degree == 0) continue;
-    problems.push_back(fmt::format("{} {} cannot be divided by --{} {}; legal: {}", rule.count, rule.what,
-                                   short_name(rule.axis), degree, list_of(divisors_of(rule.count))));
+    const std::string problem = degree < 1 ? "" : rule_problem(rule, degree);
+    if (!problem.empty()) problems.push_back(problem);
   }
   return problems;
 }

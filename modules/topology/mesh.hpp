@@ -69,11 +69,15 @@ struct MeshCoordinates {
   bool operator==(const MeshCoordinates&) const = default;
 };
 
-// A count of the model or the run that a degree has to divide: {"attention heads", 9, Axis::tensor}.
+// How a degree has to fit a count: divide it; divide it or be a multiple of it; be at most as large.
+enum class DegreeRule : std::uint8_t { divisor, divisor_or_multiple, at_most };
+
+// A count of the model or the run that a degree has to fit: {"attention heads", 9, Axis::tensor}.
 struct DivisibilityRule {
   std::string what;
   std::int64_t count = 0;
   Axis axis = Axis::tensor;
+  DegreeRule rule = DegreeRule::divisor;
 };
 
 // Every rule that `requested` breaks on `world_size` ranks, each with its legal values; empty when the mesh

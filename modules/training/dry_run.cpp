@@ -10,9 +10,10 @@
 
 #include "modules/checkpoint/checkpoint_store.hpp"
 #include "modules/comm/agreement.hpp"
-#include "modules/topology/mesh.hpp"
+#include "modules/tensor_parallel/mesh_tensor_axis.hpp"
 #include "modules/training/evaluator.hpp"
 #include "modules/training/memory_report.hpp"
+#include "modules/training/mesh_layout.hpp"
 #include "modules/training/step_executor.hpp"
 #include "src/base/scratch_folder.hpp"
 #include "src/report/format_units.hpp"
@@ -39,14 +40,15 @@ std::string checkpoint_text(const TrainingOptions& options, const ParameterList&
 }  // namespace
 
 PoolUse plan_pool(const TrainingOptions& options, const ModelConfig& config, const TrainingData& data,
-                  int rank, int dp) {
+                  const Mesh& planned_mesh) {
+  const int dp = planned_mesh.data_context().size();
   MemoryPool pool(MemoryPool::Mode::plan);
   ExecutionQueue queue(pool, options.verify ? Arithmetic::order_fixed : Arithmetic::fast);
-  ModelState<float> model(queue, config);
+  const MeshTensorAxis<float> tensor_axis(planned_mesh.tensor());
+  ModelState<float> model(queue, config, tensor_axis);
   Optimizer<float> optimizer(queue, model.list, options.optimizer);
-  const Communicator data_axis = Communicator::self_planned(rank, dp, "data");
-  StepExecutor<float> executor(queue, model, optimizer, data_axis, {});
-  const Evaluator<float> evaluator(queue, model, data_axis);
+  StepExecutor<float> executor(queue, model, optimizer, planned_mesh, {});
+  const Evaluator<float> evaluator(queue, model, planned_mesh.data_context());
   const auto evaluate = [&] {
     const std::int64_t held_out = data.split.validation_size();
     if (options.eval_every == 0 || held_out == 0) return;
@@ -69,7 +71,6 @@ PoolUse plan_pool(const TrainingOptions& options, const ModelConfig& config, con
 ExitCode plan_fine_tuning(const Communicator& world, const OptionSet& set, const TrainingOptions& options) {
   together(world, "planning", [&] {
     if (world.rank() != 0) return;
-    const int dp = options.dp > 0 ? options.dp : world.size();
     const Communicator alone = Communicator::self("plan");
     const OpenedModel opened = open_model_on_rank_0(alone, options.model, options.random_start);
     const ModelConfig config = ModelConfig::from_json(opened.files.config_json(), "config.json");
@@ -77,16 +78,18 @@ ExitCode plan_fine_tuning(const Communicator& world, const OptionSet& set, const
     const TrainingData data = open_training_data(alone, options, config, opened.files,
                                                  folder.path() / "train.cache", StaleCache::refuse);
     std::vector<PoolUse> uses;
-    for (int rank = 0; rank < dp; ++rank) uses.push_back(plan_pool(options, config, data, rank, dp));
+    const MeshShape shape = planned_mesh(degrees_of(options), world.size(), config);
+    for (int rank = 0; rank < shape.size(); ++rank)
+      uses.push_back(plan_pool(options, config, data, Mesh::planned(shape, rank)));
     const ParameterList list = list_parameters(config);
     const std::string text = fmt::format(
-        "{}\nmodel: {}, {} parameters\ndata: {}\nsteps: {}\nmesh: dp {}\n\n{}pool peak of rank 0: {} "
+        "{}\nmodel: {}, {} parameters\ndata: {}\nsteps: {}\nmesh: {}\n\n{}pool peak of rank 0: {} "
         "bytes\nOutside the pool come "
         "libraries, the heap and "
         "MPI's buffers: usually 0.1 to 0.3 GiB.\n{}",
         set.write_config_ini(), to_string(config.architecture),
         format_count(static_cast<double>(list.num_elements())), describe(data.statistics), data.total_steps,
-        dp, pool_table(uses), uses.front().peak_bytes, checkpoint_text(options, list));
+        shape.summary(), pool_table(uses), uses.front().peak_bytes, checkpoint_text(options, list));
     std::fputs(text.c_str(), stdout);
     std::fflush(stdout);
   });

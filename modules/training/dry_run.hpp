@@ -4,16 +4,17 @@
 // the run's.
 #pragma once
 
+#include "modules/topology/mesh_communicators.hpp"
 #include "modules/training/training_data.hpp"
 
 namespace charter {
 
 // What the pool of one rank reaches over a whole run (training and evaluation), and its use at the peak.
 PoolUse plan_pool(const TrainingOptions& options, const ModelConfig& config, const TrainingData& data,
-                  int rank, int dp);
+                  const Mesh& planned_mesh);
 
-// Collective over `world` (one process is enough: --dp says how many ranks are meant). Prints the plan on
-// standard output.
+// Collective over `world` (one process is enough: --dp and --tp say how many ranks are meant). Prints the
+// plan on standard output.
 ExitCode plan_fine_tuning(const Communicator& world, const OptionSet& set, const TrainingOptions& options);
 
 }  // namespace charter

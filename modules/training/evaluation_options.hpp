@@ -27,6 +27,7 @@ struct EvaluationOptions {
   std::int64_t micro_batch = 1;
   bool verify = false;
   int dp = 0;
+  int tp = 1;
   int threads = 0;
   ByteSize memory_limit{0};
   Duration hang_timeout{600};

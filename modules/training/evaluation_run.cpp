@@ -10,12 +10,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "modules/checkpoint/model_folder.hpp"
 #include "modules/comm/agreement.hpp"
-#include "modules/topology/mesh_communicators.hpp"
+#include "modules/tensor_parallel/mesh_tensor_axis.hpp"
 #include "modules/training/evaluation_report.hpp"
 #include "modules/training/evaluator.hpp"
 #include "modules/training/machine_introduction.hpp"
 #include "modules/training/memory_report.hpp"
+#include "modules/training/mesh_layout.hpp"
 #include "src/base/log.hpp"
 #include "src/base/steady_time.hpp"
 #include "src/report/format_units.hpp"
@@ -30,21 +32,29 @@ void print(const std::string& text) {
   std::fflush(stdout);
 }
 
+MeshDegrees degrees_of(const EvaluationOptions& options) {
+  MeshDegrees degrees;
+  degrees.data = options.dp;
+  degrees.tensor = options.tp;
+  return degrees;
+}
+
 Arithmetic arithmetic_of(const EvaluationOptions& options) {
   return options.verify ? Arithmetic::order_fixed : Arithmetic::fast;
 }
 
 // What the pool of one rank reaches over all portions.
 PoolUse plan_pool(const EvaluationOptions& options, const ModelConfig& config, const SampleStore& store,
-                  int rank, int dp) {
+                  const Mesh& planned_mesh) {
   MemoryPool pool(MemoryPool::Mode::plan);
   ExecutionQueue queue(pool, arithmetic_of(options));
-  const ModelState<float> model(queue, config);
-  const Communicator data_axis = Communicator::self_planned(rank, dp, "data");
+  const MeshTensorAxis<float> tensor_axis(planned_mesh.tensor());
+  const ModelState<float> model(queue, config, tensor_axis);
+  const Communicator& data_axis = planned_mesh.data_context();
   const Evaluator<float> evaluator(queue, model, data_axis);
   for (std::int64_t first = 0; first < store.size();) {
-    const GlobalBatch portion = next_portion(store, first, portion_tokens(options, dp));
-    evaluator.by_sample(store, portion, plan_portion(portion, options, dp));
+    const GlobalBatch portion = next_portion(store, first, portion_tokens(options, data_axis.size()));
+    evaluator.by_sample(store, portion, plan_portion(portion, options, data_axis.size()));
     first = portion.next_cursor;
   }
   return pool.use(Space::device);
@@ -54,16 +64,17 @@ PoolUse plan_pool(const EvaluationOptions& options, const ModelConfig& config, c
 ExitCode plan_evaluation(const Communicator& world, const OptionSet& set, const EvaluationOptions& options) {
   together(world, "planning", [&] {
     if (world.rank() != 0) return;
-    const int dp = options.dp > 0 ? options.dp : world.size();
     const OpenedModel opened = open_model_on_rank_0(Communicator::self("plan"), options.model, false);
     const ModelConfig config = ModelConfig::from_json(opened.files.config_json(), "config.json");
     const EvaluationData data = read_evaluation_data(options, config, opened.files);
     std::vector<PoolUse> uses;
-    for (int rank = 0; rank < dp; ++rank) uses.push_back(plan_pool(options, config, data.store, rank, dp));
-    print(fmt::format("{}\nmodel: {}, {} parameters\ndata: {}\nmesh: dp {}\n\n{}", set.write_config_ini(),
+    const MeshShape shape = planned_mesh(degrees_of(options), world.size(), config);
+    for (int rank = 0; rank < shape.size(); ++rank)
+      uses.push_back(plan_pool(options, config, data.store, Mesh::planned(shape, rank)));
+    print(fmt::format("{}\nmodel: {}, {} parameters\ndata: {}\nmesh: {}\n\n{}", set.write_config_ini(),
                       to_string(config.architecture),
                       format_count(static_cast<double>(list_parameters(config).num_elements())),
-                      describe(data.statistics), dp, pool_table(uses)));
+                      describe(data.statistics), shape.summary(), pool_table(uses)));
   });
   return ExitCode::done;
 }
@@ -146,10 +157,8 @@ void introduce(const ModelState<float>& model, const EvaluationOptions& options,
 ExitCode run_evaluation(Session& session, const OptionSet& set, const EvaluationOptions& options) {
   const Communicator& world = session.world();
   if (options.dry_run) return plan_evaluation(world, set, options);
-  MeshDegrees degrees;
-  degrees.data = options.dp;
-  const MeshShape shape =
-      together(world, "laying out the mesh", [&] { return MeshShape(degrees, world.size()); });
+  const MeshShape shape = lay_out_mesh(world, degrees_of(options),
+                                       [&] { return open_model_or_checkpoint(options.model).config_json; });
   const Mesh mesh(world, shape);
   const NodeLayout layout = find_node_layout(world, ComputeSession::device_name());
   introduce_machine(session, shape, layout, options.threads);
@@ -165,9 +174,10 @@ ExitCode run_evaluation(Session& session, const OptionSet& set, const Evaluation
   MemoryPool pool(MemoryPool::Mode::run, pool_limit(options.memory_limit, layout, world.rank()));
   ExecutionQueue queue(pool, arithmetic_of(options));
   const OpenedModel opened = open_model_on_rank_0(world, options.model, false);
+  const MeshTensorAxis<float> tensor_axis(mesh.tensor());
   const auto model = together(world, "taking memory for the model", [&] {
     return std::make_unique<ModelState<float>>(
-        queue, ModelConfig::from_json(opened.files.config_json(), "config.json"));
+        queue, ModelConfig::from_json(opened.files.config_json(), "config.json"), tensor_axis);
   });
   std::optional<EvaluationData> data;
   {

@@ -5,14 +5,18 @@
 
 #include <fmt/format.h>
 
+#include "modules/checkpoint/model_folder.hpp"
 #include "modules/comm/agreement.hpp"
+#include "modules/tensor_parallel/mesh_tensor_axis.hpp"
 #include "modules/topology/node_layout.hpp"
 #include "modules/training/dry_run.hpp"
 #include "modules/training/machine_introduction.hpp"
+#include "modules/training/mesh_layout.hpp"
 #include "modules/training/run_folder.hpp"
 #include "modules/training/start_clock.hpp"
 #include "modules/training/training_checkpoint.hpp"
 #include "modules/training/training_loop.hpp"
+#include "src/base/file.hpp"
 #include "src/base/log.hpp"
 #include "src/report/format_units.hpp"
 #include "src/tensor/compute_session.hpp"
@@ -23,8 +27,9 @@ namespace {
 
 // A model with its optimizer, on this rank's device.
 struct Trained {
-  Trained(ExecutionQueue& queue, const std::string& config_json, const OptimizerSettings& settings)
-      : model(queue, ModelConfig::from_json(config_json, "config.json")),
+  Trained(ExecutionQueue& queue, const TensorAxis<float>& tensor_axis, const std::string& config_json,
+          const OptimizerSettings& settings)
+      : model(queue, ModelConfig::from_json(config_json, "config.json"), tensor_axis),
         optimizer(queue, model.list, settings) {}
   ModelState<float> model;
   Optimizer<float> optimizer;
@@ -37,11 +42,19 @@ struct Start {
   RunProgress progress;
 };
 
+// What a model is made on.
+struct Place {
+  const Communicator& world;
+  ExecutionQueue& queue;
+  const TensorAxis<float>& tensor_axis;
+};
+
 // Where there is too little memory, there is on several ranks: one of them says so.
-std::unique_ptr<Trained> make_trained(const Communicator& world, ExecutionQueue& queue,
-                                      const ModelFiles& files, const TrainingOptions& options) {
-  return together(world, "taking memory for the model",
-                  [&] { return std::make_unique<Trained>(queue, files.config_json(), options.optimizer); });
+std::unique_ptr<Trained> make_trained(const Place& place, const ModelFiles& files,
+                                      const TrainingOptions& options) {
+  return together(place.world, "taking memory for the model", [&] {
+    return std::make_unique<Trained>(place.queue, place.tensor_axis, files.config_json(), options.optimizer);
+  });
 }
 
 ModelFiles files_of_checkpoint(const Communicator& world, const CheckpointReader& reader) {
@@ -56,16 +69,16 @@ ModelFiles files_of_checkpoint(const Communicator& world, const CheckpointReader
   return {Json::parse(bundle).get<std::map<std::string, std::string>>()};
 }
 
-Start start_from(const Communicator& world, ExecutionQueue& queue, const TrainingOptions& options,
-                 const CheckpointReader& reader) {
+Start start_from(const Place& place, const TrainingOptions& options, const CheckpointReader& reader) {
   Start start;
   start.progress = RunProgress::from_json(reader.training_state(), reader.folder().string());
-  start.files = files_of_checkpoint(world, reader);
-  together(world, "looking at the checkpoint's model", [&] {
+  start.files = files_of_checkpoint(place.world, reader);
+  together(place.world, "looking at the checkpoint's model", [&] {
     require_model_tensors(reader, ModelConfig::from_json(start.files.config_json(), "config.json"));
   });
-  start.trained = make_trained(world, queue, start.files, options);
-  load_training_tensors<float>(queue, world, reader, start.trained->model, start.trained->optimizer);
+  start.trained = make_trained(place, start.files, options);
+  load_training_tensors<float>(place.queue, place.world, reader, start.trained->model,
+                               start.trained->optimizer);
   start.trained->optimizer.set_applied_steps(start.progress.applied_steps);
   log_info(fmt::format("going on from {}: step {}, {} samples, {} tokens", reader.folder().string(),
                        start.progress.step, start.progress.cursor,
@@ -73,19 +86,18 @@ Start start_from(const Communicator& world, ExecutionQueue& queue, const Trainin
   return start;
 }
 
-Start start_afresh(const Communicator& world, ExecutionQueue& queue, const TrainingOptions& options,
-                   StartClock& clock) {
-  const OpenedModel opened = open_model_on_rank_0(world, options.model, options.random_start);
+Start start_afresh(const Place& place, const TrainingOptions& options, StartClock& clock) {
+  const OpenedModel opened = open_model_on_rank_0(place.world, options.model, options.random_start);
   Start start;
   start.files = opened.files;
-  start.files.files["tokenizer_config.json"] = agree_on_text(world, "choosing the chat template", [&] {
+  start.files.files["tokenizer_config.json"] = agree_on_text(place.world, "choosing the chat template", [&] {
     return tokenizer_config_with_template(opened.files.text(), opened.files.config_json(),
                                           options.chat_template, "tokenizer.json");
   });
   clock.lap("opening the model");
-  start.trained = make_trained(world, queue, start.files, options);
+  start.trained = make_trained(place, start.files, options);
   clock.lap("memory");
-  start_weights(queue, world, opened, options.seed, start.trained->model);
+  start_weights(place.queue, place.world, opened, options.seed, start.trained->model);
   clock.lap("its weights");
   return start;
 }
@@ -146,23 +158,23 @@ struct Found {
 };
 
 // From the newest checkpoint of the run folder, else from --resume PATH.
-Found find_start(const Communicator& world, ExecutionQueue& queue, const OptionSet& set,
-                 const TrainingOptions& options, bool has_checkpoints, CheckpointStore& checkpoints) {
+Found find_start(const Place& place, const OptionSet& set, const TrainingOptions& options,
+                 bool has_checkpoints, CheckpointStore& checkpoints) {
   Found found;
   if (has_checkpoints) {
     found.restarted = checkpoints.restore([&](const CheckpointReader& reader) {
       const RunProgress progress = RunProgress::from_json(reader.training_state(), reader.folder().string());
       found.finished = is_finished(options, progress);
       found.start.reset();
-      if (!found.finished) found.start.emplace(start_from(world, queue, options, reader));
+      if (!found.finished) found.start.emplace(start_from(place, options, reader));
     });
   } else if (options.resume != "auto" && options.resume != "never") {
-    const CheckpointReader reader = together(world, "opening --resume", [&] {
+    const CheckpointReader reader = together(place.world, "opening --resume", [&] {
       CheckpointReader opened = read_checkpoint_folder(options.resume);
       refuse_changed_settings(set, settings_of(opened), options.resume);
       return opened;
     });
-    found.start.emplace(start_from(world, queue, options, reader));
+    found.start.emplace(start_from(place, options, reader));
   }
   return found;
 }
@@ -181,6 +193,17 @@ ExitCode run_to_its_end(TrainingLoop& loop, CheckpointStore& checkpoints) {
     }
     throw;
   }
+}
+
+// What the run's model will be, before it is opened: the newest checkpoint's, else what the options name.
+std::string config_json_ahead(const TrainingOptions& options) {
+  constexpr std::int64_t most_bytes = std::int64_t{16} << 20;
+  const bool has_checkpoints = !CheckpointCatalogue(options.run_dir / checkpoints_folder).committed().empty();
+  if (has_checkpoints) return open_model_or_checkpoint(options.run_dir).config_json;
+  if (options.resume != "auto" && options.resume != "never")
+    return open_model_or_checkpoint(options.resume).config_json;
+  if (options.random_start) return read_file(options.model / "config.json", most_bytes);
+  return open_model_or_checkpoint(options.model).config_json;
 }
 
 // What a run stands on besides its options.
@@ -203,13 +226,15 @@ ExitCode train(Session& session, const OptionSet& set, const TrainingOptions& op
   const ProcessMemory memory_at_start = process_memory();
   MemoryPool pool(MemoryPool::Mode::run, ground.pool_limit);
   ExecutionQueue queue(pool, options.verify ? Arithmetic::order_fixed : Arithmetic::fast);
-  Found found = find_start(world, queue, set, options, ground.has_checkpoints, checkpoints);
+  const MeshTensorAxis<float> tensor_axis(ground.mesh.tensor());
+  const Place place{world, queue, tensor_axis};
+  Found found = find_start(place, set, options, ground.has_checkpoints, checkpoints);
   if (found.finished) {
     log_info("this run has reached its end; raise --max-steps to train on");
     return ExitCode::done;
   }
   if (found.start) ground.clock.lap("the checkpoint");
-  Start start = found.start ? std::move(*found.start) : start_afresh(world, queue, options, ground.clock);
+  Start start = found.start ? std::move(*found.start) : start_afresh(place, options, ground.clock);
   const bool begins = start.progress.step == 0;
   const TrainingData data = open_training_data(world, options, start.trained->model.config, start.files,
                                                options.run_dir / "cache" / "train.cache",
@@ -231,13 +256,11 @@ ExitCode train(Session& session, const OptionSet& set, const TrainingOptions& op
 
 ExitCode run_fine_tuning(Session& session, const OptionSet& set, const TrainingOptions& options) {
   StartClock clock;
-  MeshDegrees degrees;
-  degrees.data = options.dp;
   if (options.dry_run) return plan_fine_tuning(session.world(), set, options);
   session.check_collectives(options.check_collectives);
   const Communicator& world = session.world();
   const MeshShape shape =
-      together(world, "laying out the mesh", [&] { return MeshShape(degrees, world.size()); });
+      lay_out_mesh(world, degrees_of(options), [&] { return config_json_ahead(options); });
   const Mesh mesh(world, shape);
   const NodeLayout layout = find_node_layout(world, ComputeSession::device_name());
   const double measured = introduce_machine(session, shape, layout, options.threads);

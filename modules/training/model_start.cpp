@@ -91,7 +91,7 @@ void start_weights(ExecutionQueue& queue, const Communicator& world, const Opene
                    std::uint64_t seed, ModelState<float>& model) {
   const bool from_source = world.all_reduce_value<std::int32_t>(opened.source ? 1 : 0, ReduceOp::max) != 0;
   if (!from_source) {
-    fill_parameters<float>(queue, model.weights,
+    fill_parameters<float>(queue, model.weights, Pieces::held,
                            [&](ParameterId id, std::int64_t first, std::span<float> out) {
                              draw_initial(model.list.spec(id), seed, first, out);
                            });
@@ -102,14 +102,15 @@ void start_weights(ExecutionQueue& queue, const Communicator& world, const Opene
     map.emplace(model.config, model.list,
                 opened.source->canonical_names ? WeightNames::canonical : WeightNames::hugging_face);
   }
-  fill_parameters<float>(queue, model.weights, [&](ParameterId id, std::int64_t first, std::span<float> out) {
+  const auto read = [&](ParameterId id, std::int64_t first, std::span<float> out) {
     together(world, "reading the model", [&] {
       if (!map) return;
       map->read(*opened.source->tensors, id, first, out);
       require_finite(out, opened.origin, model.list.spec(id).name, first);
     });
     world.broadcast(out, 0);
-  });
+  };
+  fill_parameters<float>(queue, model.weights, Pieces::all, read);
 }
 
 }  // namespace charter

@@ -47,19 +47,20 @@ struct StepExecutor<T>::Running {
 
 template <class T>
 StepExecutor<T>::StepExecutor(ExecutionQueue& queue, ModelState<T>& model, Optimizer<T>& optimizer,
-                              const Communicator& data_axis, const ReducerOptions& options)
+                              const Mesh& mesh, const ReducerOptions& options)
     : queue_(&queue),
       model_(&model),
       optimizer_(&optimizer),
-      data_axis_(&data_axis),
-      reducer_(make_gradient_reducer<T>(queue, model.list, data_axis, options)) {}
+      mesh_(&mesh),
+      copied_gradients_(model.list, mesh.tensor()),
+      reducer_(make_gradient_reducer<T>(queue, model.list, mesh.data_context(), options)) {}
 
 template <class T>
 StepResult StepExecutor<T>::step(const SampleStore& store, const GlobalBatch& batch, const StepPlan& plan,
                                  const StepSettings& settings) {
   Running running{store, batch, plan, settings, {}, {}};
   running.result.flags = settings.flags;
-  const auto& mine = plan.micro_batches[static_cast<std::size_t>(data_axis_->rank())];
+  const auto& mine = plan.micro_batches[static_cast<std::size_t>(mesh_->data_context().rank())];
   reducer_->begin_step({static_cast<std::int64_t>(mine.size()), plan.first_position});
   for (const Action& action : single_stage_schedule(static_cast<std::int64_t>(mine.size())))
     run(action, running);
@@ -81,6 +82,7 @@ void StepExecutor<T>::run(const Action& action, Running& running) {
     case ActionKind::reduce_gradients: {
       const ScopedTimer timer(times.reduce_s);
       reducer_->finish_step();
+      copied_gradients_.sum(*queue_, reducer_->gradients());
       sum_over_ranks(running.result.sums, running.result.flags);
       break;
     }
@@ -94,7 +96,7 @@ void StepExecutor<T>::run(const Action& action, Running& running) {
 
 template <class T>
 void StepExecutor<T>::forward(std::int64_t micro_batch, Running& running) {
-  const auto& mine = running.plan.micro_batches[static_cast<std::size_t>(data_axis_->rank())];
+  const auto& mine = running.plan.micro_batches[static_cast<std::size_t>(mesh_->data_context().rank())];
   require(!running.in_flight.contains(micro_batch), "a micro-batch goes forward once");
   const auto load = [&] {
     const ScopedTimer timer(running.result.times.data_s);
@@ -124,7 +126,10 @@ template <class T>
 void StepExecutor<T>::update(Running& running) {
   StepResult& result = running.result;
   const auto denominator = static_cast<double>(running.plan.loss_tokens);
-  result.gradient_norm = denominator == 0 ? 0.0 : gradient_norm(*queue_, reducer_->gradients()) / denominator;
+  result.gradient_norm =
+      denominator == 0
+          ? 0.0
+          : gradient_norm(*queue_, reducer_->gradients(), mesh_->tensor().communicator()) / denominator;
   // Every rank sees the same sums and the same norm, so every rank takes the same branch.
   result.applied = result.sums.nonfinite == 0 && std::isfinite(result.gradient_norm) && denominator > 0;
   if (!result.applied) return;
@@ -134,11 +139,13 @@ void StepExecutor<T>::update(Running& running) {
   queue_->wait_host();
 }
 
+// The ranks of a tensor axis have the same losses: one of them tells.
 template <class T>
 void StepExecutor<T>::sum_over_ranks(LossSums& sums, std::vector<std::int64_t>& flags) {
-  std::vector<std::int64_t> values{sums.loss_fixed_point, sums.nonfinite, sums.correct};
+  const LossSums told = mesh_->tensor().index() == 0 ? sums : LossSums{};
+  std::vector<std::int64_t> values{told.loss_fixed_point, told.nonfinite, told.correct};
   values.insert(values.end(), flags.begin(), flags.end());
-  data_axis_->all_reduce(values, ReduceOp::sum);
+  mesh_->world().all_reduce(values, ReduceOp::sum);
   sums = {values[0], values[1], values[2]};
   flags.assign(values.begin() + 3, values.end());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs one optimizer step: interprets a list of actions on a model, a reducer and an optimizer. The only
-// place where model, data axis and optimizer meet. Losses are sums; the one division, by the global number of
+// place where model, axes and optimizer meet. Losses are sums; the one division, by the global number of
 // counted targets, is part of the update's scale.
 #pragma once
 
@@ -9,6 +9,8 @@
 
 #include "modules/data_parallel/gradient_reducer.hpp"
 #include "modules/pipeline_parallel/action.hpp"
+#include "modules/tensor_parallel/copied_gradients.hpp"
+#include "modules/topology/mesh_communicators.hpp"
 #include "modules/training/loss_sums.hpp"
 #include "modules/training/optimizer.hpp"
 #include "src/dataset/data_order.hpp"
@@ -43,11 +45,12 @@ struct StepSettings {
 template <class T>
 class StepExecutor {
  public:
-  // `data_axis`: ranks that hold the same weights. Everything passed must outlive the executor.
-  StepExecutor(ExecutionQueue& queue, ModelState<T>& model, Optimizer<T>& optimizer,
-               const Communicator& data_axis, const ReducerOptions& options);
+  // Collective over the mesh. The model holds this place's shards. Everything passed must outlive the
+  // executor.
+  StepExecutor(ExecutionQueue& queue, ModelState<T>& model, Optimizer<T>& optimizer, const Mesh& mesh,
+               const ReducerOptions& options);
 
-  // Collective over the data axis. One step over `batch` as `plan` cuts it.
+  // Collective over the mesh. One step over `batch` as `plan` cuts it over the data axis.
   StepResult step(const SampleStore& store, const GlobalBatch& batch, const StepPlan& plan,
                   const StepSettings& settings);
 
@@ -65,7 +68,8 @@ class StepExecutor {
   ExecutionQueue* queue_;
   ModelState<T>* model_;
   Optimizer<T>* optimizer_;
-  const Communicator* data_axis_;
+  const Mesh* mesh_;
+  CopiedGradients<T> copied_gradients_;
   std::unique_ptr<GradientReducer<T>> reducer_;
 };
 

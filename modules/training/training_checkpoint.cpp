@@ -35,22 +35,24 @@ void require_model_tensors(const CheckpointReader& reader, const ModelConfig& co
 
 template <class T>
 std::vector<LocalBlock> owned_blocks(ExecutionQueue& queue, const ModelState<T>& model,
-                                     const Optimizer<T>& optimizer, int rank, int size) {
-  std::vector<std::int64_t> load(static_cast<std::size_t>(size), 0);
+                                     const Optimizer<T>& optimizer, AxisPosition data) {
+  std::vector<std::int64_t> load(static_cast<std::size_t>(data.degree), 0);
   std::vector<LocalBlock> blocks;
   for (std::size_t i = 0; i < model.list.specs.size(); ++i) {
     const auto id = static_cast<ParameterId>(i);
-    const Shape& shape = model.list.specs[i].shape;
+    const ParameterShard shard = model.list.shard(id);
+    if (!shard.is_owner()) continue;
     for (const auto& [group, store] : groups_of(model, optimizer)) {
       const auto owner = std::ranges::min_element(load);
-      *owner += shape.size();
-      if (owner - load.begin() != rank) continue;
+      *owner += shard.shape.size();
+      if (owner - load.begin() != data.index) continue;
       LocalBlock block;
       block.group = group;
       block.name = model.list.specs[i].name;
-      block.global_shape = extents_of(shape);
+      block.global_shape = extents_of(model.list.specs[i].shape);
       block.offset.assign(block.global_shape.size(), 0);
-      block.extent = block.global_shape;
+      if (shard.dim != ShardedDim::none) block.offset[static_cast<std::size_t>(shard.dim)] = shard.first;
+      block.extent = extents_of(shard.shape);
       block.type = sizeof(T) == sizeof(double) ? DataType::f64 : DataType::f32;
       block.read = [&queue, values = store, id](std::int64_t first, std::span<std::byte> out) {
         read_elements<T>(queue, *values, id, first,
@@ -74,22 +76,19 @@ void load_training_tensors(ExecutionQueue& queue, const Communicator& world, con
   std::vector<T> aligned;
   for (const auto& [group, store] : groups_of(model, optimizer)) {
     for (std::size_t i = 0; i < model.list.specs.size(); ++i) {
-      const DeviceTensor<T> tensor = store->tensor(static_cast<ParameterId>(i));
-      reader.read_replicated(
-          world, group, model.list.specs[i].name, [&](std::int64_t first, std::span<const std::byte> bytes) {
-            aligned.resize(bytes.size() / sizeof(T));
-            std::memcpy(aligned.data(), bytes.data(), bytes.size());
-            const auto count = static_cast<std::int64_t>(aligned.size());
-            copy_to_device<T>(queue, DeviceTensor<T>(tensor.data() + first, {count}), aligned);
-            queue.wait_host();
-          });
+      const auto keep = [&, values = store](std::int64_t first, std::span<const std::byte> bytes) {
+        aligned.resize(bytes.size() / sizeof(T));
+        std::memcpy(aligned.data(), bytes.data(), bytes.size());
+        write_elements<T>(queue, *values, static_cast<ParameterId>(i), first, aligned);
+      };
+      reader.read_replicated(world, group, model.list.specs[i].name, keep);
     }
   }
 }
 
 #define CHARTER_INSTANTIATE(T)                                                                          \
   template std::vector<LocalBlock> owned_blocks<T>(ExecutionQueue&, const ModelState<T>&,               \
-                                                   const Optimizer<T>&, int, int);                      \
+                                                   const Optimizer<T>&, AxisPosition);                  \
   template void load_training_tensors<T>(ExecutionQueue&, const Communicator&, const CheckpointReader&, \
                                          const ModelState<T>&, const Optimizer<T>&);
 CHARTER_INSTANTIATE(float)

@@ -46,7 +46,7 @@ constexpr std::int64_t most_skips_in_a_row = 10;
 TrainingLoop::TrainingLoop(const TrainingParts& parts, const RunProgress& progress)
     : parts_(parts),
       progress_(progress),
-      executor_(parts.queue, parts.model, parts.optimizer, parts.mesh.data_context(), {}),
+      executor_(parts.queue, parts.model, parts.optimizer, parts.mesh, {}),
       evaluator_(parts.queue, parts.model, parts.mesh.data_context()),
       stop_(parts.options.run_dir,
             parts.options.stop_before ? std::optional(parts.options.stop_before->epoch_s) : std::nullopt,
@@ -261,9 +261,10 @@ void TrainingLoop::save(std::optional<double> eval_loss, bool must_succeed) {
   contents.files = parts_.files.files;
   contents.loss = progress_.last_loss;
   const Communicator& world = parts_.mesh.world();
+  const Communicator& data = parts_.mesh.data_context();
   const SaveResult saved = parts_.checkpoints.save(
       contents,
-      owned_blocks<float>(parts_.queue, parts_.model, parts_.optimizer, world.rank(), world.size()));
+      owned_blocks<float>(parts_.queue, parts_.model, parts_.optimizer, {data.size(), data.rank()}));
   if (saved.already_there) return;
   if (saved.committed) {
     last_save_s_ = saved.seconds;

@@ -131,7 +131,10 @@ void add_machine(OptionSet& set, TrainingOptions& o) {
   set.add_choice("dtype", o.dtype, {{"float32", StorageType::float32}}, "storage of weights and activations");
   set.add("verify", o.verify,
           "the same bits of loss, norm and weights on every number of ranks; slower, more memory");
-  set.add("dp", o.dp, "data-parallel ranks; 0: all").range(0, 1 << 20).may_change_on_resume();
+  set.add("dp", o.dp, "data-parallel ranks; 0: what is left").range(0, 1 << 20).may_change_on_resume();
+  set.add("tp", o.tp, "tensor-parallel ranks: each holds a slice of every matrix")
+      .range(1, 1 << 20)
+      .may_change_on_resume();
   set.add("threads", o.threads, "threads of matrix products in each rank; 0: cores / ranks on them")
       .range(0, 4096)
       .may_change_on_resume();
@@ -167,10 +170,20 @@ void add_training_options(OptionSet& set, TrainingOptions& options) {
   add_machine(set, options);
 }
 
+MeshDegrees degrees_of(const TrainingOptions& options) {
+  MeshDegrees degrees;
+  degrees.data = options.dp;
+  degrees.tensor = options.tp;
+  return degrees;
+}
+
 void check_training_options(const OptionSet& set, const TrainingOptions& options) {
   if (!options.data_weight.empty() && options.data_weight.size() != options.data.size()) {
     set.refuse("data-weight", fmt::format("there are {} weights for {} --data files; give one for each",
                                           options.data_weight.size(), options.data.size()));
+  }
+  if (options.verify && options.tp > 1) {
+    set.refuse("tp", "the order of sums over tensor ranks is not fixed; --verify goes with --tp 1");
   }
   if (options.eval_every > 0 && options.validation_fraction == 0.0) {
     set.refuse("eval-every", "there is nothing to evaluate; give --validation-fraction as well");

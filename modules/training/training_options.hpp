@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "modules/topology/mesh.hpp"
 #include "modules/training/optimizer.hpp"
 #include "src/dataset/sft_sample.hpp"
 #include "src/optim/schedules.hpp"
@@ -65,6 +66,7 @@ struct TrainingOptions {
   StorageType dtype = StorageType::float32;
   bool verify = false;
   int dp = 0;
+  int tp = 1;
   int threads = 0;
   ByteSize memory_limit{0};
   double peak_gflops = 0;
@@ -76,6 +78,8 @@ struct TrainingOptions {
 
 // Adds every option, grouped, to the set. `options` must outlive it.
 void add_training_options(OptionSet& set, TrainingOptions& options);
+// The mesh that is asked for.
+MeshDegrees degrees_of(const TrainingOptions& options);
 // Checks that concern several options at once. Throws usage or configuration.
 void check_training_options(const OptionSet& set, const TrainingOptions& options);
 

@@ -7,17 +7,16 @@
 namespace charter::kernels {
 
 template <class T>
-void cross_entropy_reference(HostInput<T> logits, std::int64_t vocabulary_size,
-                             std::span<const std::int32_t> targets, std::span<const float> loss_weights,
-                             double gradient_scale, std::span<T> losses, std::span<T> d_logits,
-                             std::span<std::int32_t> correct) {
-  const std::size_t columns = logits.size() / losses.size();
+void cross_entropy_reference(HostInput<T> logits, std::span<const std::int32_t> targets,
+                             std::span<const float> loss_weights, double gradient_scale, std::span<T> losses,
+                             std::span<T> d_logits, std::span<std::int32_t> correct) {
+  const std::size_t vocabulary = logits.size() / losses.size();
   std::fill(d_logits.begin(), d_logits.end(), T(0));
   for (std::size_t r = 0; r < losses.size(); ++r) {
     losses[r] = 0;
     correct[r] = 0;
     if (loss_weights[r] == 0.0f) continue;
-    const auto row = logits.subspan(r * columns, static_cast<std::size_t>(vocabulary_size));
+    const auto row = logits.subspan(r * vocabulary, vocabulary);
     const auto target = static_cast<std::size_t>(targets[r]);
     const auto largest = std::max_element(row.begin(), row.end());
     T total = 0;
@@ -26,14 +25,14 @@ void cross_entropy_reference(HostInput<T> logits, std::int64_t vocabulary_size,
     correct[r] = static_cast<std::size_t>(largest - row.begin()) == target ? 1 : 0;
     for (std::size_t v = 0; v < row.size(); ++v) {
       const T probability = std::exp(row[v] - *largest) / total;
-      d_logits[r * columns + v] = static_cast<T>(gradient_scale) * static_cast<T>(loss_weights[r]) *
-                                  (probability - (v == target ? T(1) : T(0)));
+      d_logits[r * vocabulary + v] = static_cast<T>(gradient_scale) * static_cast<T>(loss_weights[r]) *
+                                     (probability - (v == target ? T(1) : T(0)));
     }
   }
 }
 
 #define CHARTER_INSTANTIATE(T)                                                                         \
-  template void cross_entropy_reference<T>(HostInput<T>, std::int64_t, std::span<const std::int32_t>,  \
+  template void cross_entropy_reference<T>(HostInput<T>, std::span<const std::int32_t>,                \
                                            std::span<const float>, double, std::span<T>, std::span<T>, \
                                            std::span<std::int32_t>);
 CHARTER_INSTANTIATE(float)

@@ -8,7 +8,8 @@ namespace charter::kernels {
 
 template <class E>
 void embedding_forward(ExecutionQueue& queue, const DeviceTensor<const std::int32_t>& ids,
-                       const Input<E>& table, const DeviceTensor<E>& out, Store store) {
+                       const Input<E>& table, const DeviceTensor<E>& out, Store store,
+                       std::int64_t first_id) {
   require(table.rank() == 2, "an embedding table is [V, C]");
   const std::int64_t vocabulary = table.extent(0);
   const std::int64_t channels = table.extent(1);
@@ -20,7 +21,7 @@ void embedding_forward(ExecutionQueue& queue, const DeviceTensor<const std::int3
   for_each_row(
       queue, "charter::kernels::embedding_forward", ids.size(),
       CHARTER_LAMBDA(const RowTeam& team, const std::int64_t t) {
-        const std::int64_t id = id_of[t];
+        const std::int64_t id = id_of[t] - first_id;
         E* here = to + t * channels;
         if (id < 0 || id >= vocabulary) {
           if (!add) team.each(channels, [&](const std::int64_t c) { here[c] = E(0); });
@@ -37,7 +38,7 @@ void embedding_forward(ExecutionQueue& queue, const DeviceTensor<const std::int3
 
 template <class E>
 void embedding_backward(ExecutionQueue& queue, const DeviceTensor<const std::int32_t>& ids,
-                        const Input<E>& d_out, const DeviceTensor<E>& d_table) {
+                        const Input<E>& d_out, const DeviceTensor<E>& d_table, std::int64_t first_id) {
   require(d_table.rank() == 2, "an embedding table is [V, C]");
   const std::int64_t vocabulary = d_table.extent(0);
   const std::int64_t channels = d_table.extent(1);
@@ -52,7 +53,7 @@ void embedding_backward(ExecutionQueue& queue, const DeviceTensor<const std::int
         const std::int64_t first = chunk * column_chunk;
         const std::int64_t count = channels - first < column_chunk ? channels - first : column_chunk;
         for (std::int64_t t = 0; t < tokens; ++t) {
-          const std::int64_t id = id_of[t];
+          const std::int64_t id = id_of[t] - first_id;
           if (id < 0 || id >= vocabulary) continue;
           const E* d = from + t * channels + first;
           E* sum = rows + id * channels + first;
@@ -61,11 +62,11 @@ void embedding_backward(ExecutionQueue& queue, const DeviceTensor<const std::int
       });
 }
 
-#define CHARTER_INSTANTIATE(E)                                                                  \
-  template void embedding_forward<E>(ExecutionQueue&, const DeviceTensor<const std::int32_t>&,  \
-                                     const Input<E>&, const DeviceTensor<E>&, Store);           \
-  template void embedding_backward<E>(ExecutionQueue&, const DeviceTensor<const std::int32_t>&, \
-                                      const Input<E>&, const DeviceTensor<E>&);
+#define CHARTER_INSTANTIATE(E)                                                                      \
+  template void embedding_forward<E>(ExecutionQueue&, const DeviceTensor<const std::int32_t>&,      \
+                                     const Input<E>&, const DeviceTensor<E>&, Store, std::int64_t); \
+  template void embedding_backward<E>(ExecutionQueue&, const DeviceTensor<const std::int32_t>&,     \
+                                      const Input<E>&, const DeviceTensor<E>&, std::int64_t);
 CHARTER_INSTANTIATE(float)
 CHARTER_INSTANTIATE(double)
 #undef CHARTER_INSTANTIATE

@@ -33,9 +33,9 @@ DecoderLayer<T>::DecoderLayer(const ModelConfig& config, const LayerParameters& 
       axis_(&axis),
       attention_norm_(config, ids.attention_norm),
       mlp_norm_(config, ids.mlp_norm),
-      query_features_(axis.share(config.query_heads) * config.head_dim),
-      kv_features_(axis.share(config.kv_heads) * config.head_dim),
-      ffn_(axis.share(config.ffn)) {}
+      query_features_(held_units(config.query_heads, axis.position()).count * config.head_dim),
+      kv_features_(held_units(config.kv_heads, axis.position()).count * config.head_dim),
+      ffn_(held_units(config.ffn, axis.position()).count) {}
 
 template <class T>
 kernels::AttentionShape DecoderLayer<T>::attention_shape(std::int64_t tokens) const {

@@ -66,6 +66,9 @@ class DecoderLayer {
                          const LayerContext<T>& context, DeviceBuffer<T> input, std::int64_t past,
                          const DeviceTensor<T>& k_cache, const DeviceTensor<T>& v_cache) const;
 
+  // This rank's columns of a key-value cache.
+  std::int64_t kv_features() const { return kv_features_; }
+
  private:
   void attention_inputs(ExecutionQueue& queue, const ParameterStore<T>& weights,
                         const LayerContext<T>& context, LayerSaved<T>& saved) const;

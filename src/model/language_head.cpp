@@ -2,9 +2,9 @@
 #include "src/model/language_head.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "src/blas/gemm.hpp"
-#include "src/kernels/cross_entropy.hpp"
 
 namespace charter {
 
@@ -17,18 +17,32 @@ TokenLosses<T> make_token_losses(ExecutionQueue& queue, std::int64_t tokens) {
           make_buffer<std::int32_t>(queue, MemoryCategory::activations, {tokens}, "TokenLosses::correct")};
 }
 
+namespace {
+
+kernels::VocabularyShard vocabulary_shard(std::int64_t vocabulary, AxisPosition at) {
+  const HeldUnits held = held_units(vocabulary, at);
+  return {held.first, held.count};
+}
+
+}  // namespace
+
 template <class T>
-LanguageHead<T>::LanguageHead(const ModelConfig& config, const ParameterList& list)
+LanguageHead<T>::LanguageHead(const ModelConfig& config, const ParameterList& list, const TensorAxis<T>& axis)
     : config_(&config),
+      axis_(&axis),
       norm_(config, list.final_norm),
       head_(list.head),
-      part_(list.head == list.token_embedding ? GradientPart::tied_head : GradientPart::own) {}
+      part_(list.head == list.token_embedding ? GradientPart::tied_head : GradientPart::own),
+      shard_(vocabulary_shard(config.vocabulary, axis.position())) {}
 
-// 2^25 logits a chunk: large enough that adding to the weight's gradient is a small part of the product.
+// 2^25 logits a chunk: large enough that adding to the weight's gradient is a small part of the product. The
+// same on every rank of the axis, whose shards may differ by one.
 template <class T>
 std::int64_t LanguageHead<T>::chunk_rows() const {
   constexpr std::int64_t most_logits = std::int64_t{1} << 25;
-  return std::clamp<std::int64_t>(most_logits / config_->vocabulary / 64 * 64, 64, 4096);
+  const std::int64_t degree = axis_->position().degree;
+  const std::int64_t largest_shard = (config_->vocabulary + degree - 1) / degree;
+  return std::clamp<std::int64_t>(most_logits / largest_shard / 64 * 64, 64, 4096);
 }
 
 template <class T>
@@ -45,9 +59,31 @@ typename LanguageHead<T>::Normed LanguageHead<T>::normed(ExecutionQueue& queue,
 template <class T>
 void LanguageHead<T>::project(ExecutionQueue& queue, const ParameterStore<T>& weights,
                               const DeviceTensor<const T>& hidden, const DeviceTensor<T>& logits) const {
-  blas::gemm<T>(queue, Transpose::no, Transpose::yes, hidden.extent(0), config_->vocabulary, config_->hidden,
-                T(1), hidden.data(), config_->hidden, weights.tensor(head_).data(), config_->hidden, T(0),
-                logits.data(), config_->vocabulary);
+  blas::gemm<T>(queue, Transpose::no, Transpose::yes, hidden.extent(0), shard_.size, config_->hidden, T(1),
+                hidden.data(), config_->hidden, weights.tensor(head_).data(), config_->hidden, T(0),
+                logits.data(), shard_.size);
+}
+
+template <class T>
+void LanguageHead<T>::losses_of_rows(ExecutionQueue& queue, const MicroBatch& batch, LeafRange rows,
+                                     const DeviceTensor<T>& logits, bool with_gradient,
+                                     const TokenLosses<T>& out) const {
+  const auto [first, count] = rows;
+  const AxisPosition at = axis_->position();
+  const auto targets = batch.targets.tensor().rows(first, count);
+  const auto loss_weights = batch.loss_weights.tensor().rows(first, count);
+  const Shape shape{count, kernels::cross_entropy_terms};
+  const auto own = make_buffer<T>(queue, MemoryCategory::workspace, shape, "LanguageHead::terms");
+  const auto all =
+      make_buffer<T>(queue, MemoryCategory::communication, {at.degree, count, kernels::cross_entropy_terms},
+                     "LanguageHead::all_terms");
+  kernels::cross_entropy_shard<T>(queue, logits, shard_, targets, loss_weights, with_gradient, own.tensor());
+  axis_->gather(queue, own.tensor(), all.tensor(),
+                std::vector<std::int64_t>(static_cast<std::size_t>(at.degree), shape.size()));
+  const std::optional<double> scale = with_gradient ? std::optional(1.0) : std::nullopt;
+  kernels::cross_entropy_merge<T>(
+      queue, logits, shard_, targets, loss_weights, {all.tensor(), at.degree, at.index}, scale,
+      out.losses.tensor().rows(first, count), out.correct.tensor().rows(first, count));
 }
 
 template <class T>
@@ -57,44 +93,38 @@ void LanguageHead<T>::evaluate(ExecutionQueue& queue, const ParameterStore<T>& w
   const Normed head = normed(queue, weights, x);
   const std::int64_t chunk = std::min(chunk_rows(), batch.tokens);
   const auto logits =
-      make_buffer<T>(queue, MemoryCategory::workspace, {chunk, config_->vocabulary}, "LanguageHead::logits");
+      make_buffer<T>(queue, MemoryCategory::workspace, {chunk, shard_.size}, "LanguageHead::logits");
   for (std::int64_t first = 0; first < batch.tokens; first += chunk) {
     const std::int64_t count = std::min(chunk, batch.tokens - first);
     const DeviceTensor<T> rows = logits.tensor().rows(0, count);
     project(queue, weights, head.hidden.tensor().rows(first, count), rows);
-    kernels::cross_entropy<T>(queue, rows, config_->vocabulary, batch.targets.tensor().rows(first, count),
-                              batch.loss_weights.tensor().rows(first, count), std::nullopt,
-                              out.losses.tensor().rows(first, count),
-                              out.correct.tensor().rows(first, count));
+    losses_of_rows(queue, batch, {first, count}, rows, false, out);
   }
 }
 
-// The rows of one leaf, chunk by chunk: losses, d_hidden, and the weight's gradient when there is a target.
+// The rows of one leaf, chunk by chunk: losses, this rank's summand of d_hidden, and the weight's gradient
+// when there is a target.
 template <class T>
 void LanguageHead<T>::backward_rows(ExecutionQueue& queue, const ParameterStore<T>& weights,
                                     const MicroBatch& batch, const LeafRange& leaf,
                                     const DeviceTensor<T>& hidden, const DeviceTensor<T>& d_hidden,
                                     const TokenLosses<T>& out, GradientTarget<T>* target) const {
   const std::int64_t chunk = std::min(chunk_rows(), leaf.num_rows);
-  const std::int64_t vocabulary = config_->vocabulary;
   const std::int64_t width = config_->hidden;
   const auto logits =
-      make_buffer<T>(queue, MemoryCategory::workspace, {chunk, vocabulary}, "LanguageHead::logits");
+      make_buffer<T>(queue, MemoryCategory::workspace, {chunk, shard_.size}, "LanguageHead::logits");
   for (std::int64_t done = 0; done < leaf.num_rows; done += chunk) {
     const std::int64_t first = leaf.first_row + done;
     const std::int64_t count = std::min(chunk, leaf.num_rows - done);
     const DeviceTensor<T> rows = logits.tensor().rows(0, count);
     project(queue, weights, hidden.rows(first, count), rows);
-    kernels::cross_entropy<T>(queue, rows, vocabulary, batch.targets.tensor().rows(first, count),
-                              batch.loss_weights.tensor().rows(first, count), 1.0,
-                              out.losses.tensor().rows(first, count),
-                              out.correct.tensor().rows(first, count));
-    blas::gemm<T>(queue, Transpose::no, Transpose::no, count, width, vocabulary, T(1), rows.data(),
-                  vocabulary, weights.tensor(head_).data(), width, T(0), d_hidden.rows(first, count).data(),
+    losses_of_rows(queue, batch, {first, count}, rows, true, out);
+    blas::gemm<T>(queue, Transpose::no, Transpose::no, count, width, shard_.size, T(1), rows.data(),
+                  shard_.size, weights.tensor(head_).data(), width, T(0), d_hidden.rows(first, count).data(),
                   width);
     if (target == nullptr) continue;
-    blas::gemm<T>(queue, Transpose::yes, Transpose::no, vocabulary, width, count, T(1), rows.data(),
-                  vocabulary, hidden.rows(first, count).data(), width, target->accumulate ? T(1) : T(0),
+    blas::gemm<T>(queue, Transpose::yes, Transpose::no, shard_.size, width, count, T(1), rows.data(),
+                  shard_.size, hidden.rows(first, count).data(), width, target->accumulate ? T(1) : T(0),
                   target->gradient.data(), width);
     target->accumulate = true;
   }
@@ -116,7 +146,7 @@ DeviceBuffer<T> LanguageHead<T>::backward(ExecutionQueue& queue, const Parameter
                   wanted ? &target : nullptr);
     if (wanted) sink.close(head_, part_, leaf);
   }
-  const Replicated<const T> d_normed{d_hidden.tensor()};
+  const Replicated<const T> d_normed{axis_->sum(queue, {d_hidden.tensor()}).local};
   norm_.backward_weight(queue, d_normed, x, head.saved, sink);
   norm_.backward_input(queue, weights, d_normed, x, head.saved, {d_x.tensor()}, Store::replace);
   return d_x;
@@ -125,8 +155,15 @@ DeviceBuffer<T> LanguageHead<T>::backward(ExecutionQueue& queue, const Parameter
 template <class T>
 void LanguageHead<T>::logits(ExecutionQueue& queue, const ParameterStore<T>& weights, Replicated<const T> x,
                              const DeviceTensor<T>& logits) const {
+  require(x.local.extent(0) == 1 && logits.size() == config_->vocabulary, "logits of one row");
   const Normed head = normed(queue, weights, x);
-  project(queue, weights, head.hidden.tensor(), logits);
+  const auto own = make_buffer<T>(queue, MemoryCategory::workspace, {1, shard_.size}, "LanguageHead::logits");
+  project(queue, weights, head.hidden.tensor(), own.tensor());
+  const std::int64_t degree = axis_->position().degree;
+  std::vector<std::int64_t> counts;
+  for (std::int64_t index = 0; index < degree; ++index)
+    counts.push_back(held_units(config_->vocabulary, {degree, index}).count);
+  axis_->gather(queue, own.tensor(), logits, counts);
 }
 
 template TokenLosses<float> make_token_losses<float>(ExecutionQueue&, std::int64_t);

@@ -8,6 +8,13 @@
 namespace charter {
 namespace {
 
+TensorCut rows_of(std::int64_t units) {
+  return {ShardedDim::rows, units};
+}
+TensorCut columns_of(std::int64_t units) {
+  return {ShardedDim::columns, units};
+}
+
 class ListBuilder {
  public:
   explicit ListBuilder(const ModelConfig& config) : config_(config) {}
@@ -21,7 +28,7 @@ class ListBuilder {
     if (config_.tied_embeddings) {
       list_.head = list_.token_embedding;
     } else {
-      list_.head = matrix("lm_head.weight", config_.vocabulary, config_.hidden, ShardedDim::rows);
+      list_.head = matrix("lm_head.weight", config_.vocabulary, config_.hidden, rows_of(config_.vocabulary));
     }
     return std::move(list_);
   }
@@ -32,41 +39,41 @@ class ListBuilder {
     list_.specs.push_back(std::move(spec));
     return static_cast<ParameterId>(list_.specs.size() - 1);
   }
-  ParameterId matrix(const std::string& name, std::int64_t out, std::int64_t in, ShardedDim sharded,
+  ParameterId matrix(const std::string& name, std::int64_t out, std::int64_t in, TensorCut cut,
                      double deviation_factor = 1.0) {
     ParameterSpec spec;
     spec.name = name;
     spec.shape = {out, in};
-    spec.tensor_sharded = sharded;
+    spec.tensor_cut = cut;
     spec.deviation = config_.initializer_range * deviation_factor;
     return add(spec);
   }
-  ParameterId vector(const std::string& name, std::int64_t size, ShardedDim sharded, InitialLaw law) {
+  ParameterId vector(const std::string& name, std::int64_t size, TensorCut cut, InitialLaw law) {
     ParameterSpec spec;
     spec.name = name;
     spec.shape = {size};
-    spec.tensor_sharded = sharded;
+    spec.tensor_cut = cut;
     spec.law = law;
     spec.weight_decay = false;
     return add(spec);
   }
   NormParameters norm(const std::string& name) {
     NormParameters ids;
-    ids.weight = vector(name + ".weight", config_.hidden, ShardedDim::none, InitialLaw::ones);
+    ids.weight = vector(name + ".weight", config_.hidden, TensorCut{}, InitialLaw::ones);
     if (config_.norm == NormKind::layer) {
-      ids.bias = vector(name + ".bias", config_.hidden, ShardedDim::none, InitialLaw::zeros);
+      ids.bias = vector(name + ".bias", config_.hidden, TensorCut{}, InitialLaw::zeros);
     }
     return ids;
   }
   // A column-parallel linear shards its outputs (and bias); a row-parallel one its inputs (the bias is
   // whole).
-  LinearParameters linear(const std::string& name, std::int64_t out, std::int64_t in, ShardedDim sharded,
+  LinearParameters linear(const std::string& name, std::int64_t out, std::int64_t in, TensorCut cut,
                           bool bias, double deviation_factor = 1.0) {
     LinearParameters ids;
-    ids.weight = matrix(name + ".weight", out, in, sharded, deviation_factor);
+    ids.weight = matrix(name + ".weight", out, in, cut, deviation_factor);
     if (bias) {
-      const ShardedDim bias_dim = sharded == ShardedDim::rows ? ShardedDim::rows : ShardedDim::none;
-      ids.bias = vector(name + ".bias", out, bias_dim, InitialLaw::zeros);
+      const TensorCut bias_cut = cut.dim == ShardedDim::rows ? cut : TensorCut{};
+      ids.bias = vector(name + ".bias", out, bias_cut, InitialLaw::zeros);
     }
     return ids;
   }
@@ -74,11 +81,11 @@ class ListBuilder {
   void embedding() {
     place_ = {ParameterPlace::Part::embedding, 0};
     list_.token_embedding =
-        matrix("model.embed_tokens.weight", config_.vocabulary, config_.hidden, ShardedDim::rows);
+        matrix("model.embed_tokens.weight", config_.vocabulary, config_.hidden, rows_of(config_.vocabulary));
     list_.specs.back().tied_to_head = config_.tied_embeddings;
     if (!config_.rope) {
       list_.position_embedding =
-          matrix("model.embed_positions.weight", config_.max_positions, config_.hidden, ShardedDim::none);
+          matrix("model.embed_positions.weight", config_.max_positions, config_.hidden, TensorCut{});
     }
   }
 
@@ -92,19 +99,22 @@ class ListBuilder {
                                 : 1.0;
     LayerParameters ids;
     ids.attention_norm = norm(prefix + "input_layernorm");
-    ids.query =
-        linear(prefix + "self_attn.q_proj", query, config_.hidden, ShardedDim::rows, config_.qkv_bias);
-    ids.key = linear(prefix + "self_attn.k_proj", kv, config_.hidden, ShardedDim::rows, config_.qkv_bias);
-    ids.value = linear(prefix + "self_attn.v_proj", kv, config_.hidden, ShardedDim::rows, config_.qkv_bias);
-    ids.output = linear(prefix + "self_attn.o_proj", config_.hidden, query, ShardedDim::columns,
+    ids.query = linear(prefix + "self_attn.q_proj", query, config_.hidden, rows_of(config_.query_heads),
+                       config_.qkv_bias);
+    ids.key =
+        linear(prefix + "self_attn.k_proj", kv, config_.hidden, rows_of(config_.kv_heads), config_.qkv_bias);
+    ids.value =
+        linear(prefix + "self_attn.v_proj", kv, config_.hidden, rows_of(config_.kv_heads), config_.qkv_bias);
+    ids.output = linear(prefix + "self_attn.o_proj", config_.hidden, query, columns_of(config_.query_heads),
                         config_.output_bias, residual);
     ids.mlp_norm = norm(prefix + "post_attention_layernorm");
     if (config_.activation == ActivationKind::swiglu) {
-      ids.gate =
-          linear(prefix + "mlp.gate_proj", config_.ffn, config_.hidden, ShardedDim::rows, config_.mlp_bias);
+      ids.gate = linear(prefix + "mlp.gate_proj", config_.ffn, config_.hidden, rows_of(config_.ffn),
+                        config_.mlp_bias);
     }
-    ids.up = linear(prefix + "mlp.up_proj", config_.ffn, config_.hidden, ShardedDim::rows, config_.mlp_bias);
-    ids.down = linear(prefix + "mlp.down_proj", config_.hidden, config_.ffn, ShardedDim::columns,
+    ids.up =
+        linear(prefix + "mlp.up_proj", config_.ffn, config_.hidden, rows_of(config_.ffn), config_.mlp_bias);
+    ids.down = linear(prefix + "mlp.down_proj", config_.hidden, config_.ffn, columns_of(config_.ffn),
                       config_.mlp_bias, residual);
     list_.layers.push_back(ids);
   }
@@ -122,8 +132,10 @@ std::int64_t ParameterList::num_elements() const {
   return total;
 }
 
-ParameterList list_parameters(const ModelConfig& config) {
-  return ListBuilder(config).build();
+ParameterList list_parameters(const ModelConfig& config, AxisPosition tensor) {
+  ParameterList list = ListBuilder(config).build();
+  list.tensor = tensor;
+  return list;
 }
 
 }  // namespace charter

@@ -7,6 +7,7 @@
 
 #include "src/model/model_config.hpp"
 #include "src/model/parameter_spec.hpp"
+#include "src/model/tensor_shard.hpp"
 
 namespace charter {
 
@@ -30,6 +31,7 @@ struct LayerParameters {
 
 struct ParameterList {
   std::vector<ParameterSpec> specs;
+  AxisPosition tensor;  // whose shards are held here
   ParameterId token_embedding{};
   std::optional<ParameterId> position_embedding;
   std::vector<LayerParameters> layers;
@@ -37,11 +39,15 @@ struct ParameterList {
   ParameterId head{};  // equals token_embedding when tied
 
   const ParameterSpec& spec(ParameterId id) const { return specs[index_of(id)]; }
+  // What is held here of a parameter.
+  ParameterShard shard(ParameterId id) const { return shard_of(spec(id), tensor); }
+  // Elements of the whole model.
   std::int64_t num_elements() const;
 };
 
 // Initial laws follow the public models: normal(initializer_range) for matrices (GPT-2's residual projections
-// divided by sqrt(2 * layers), Radford et al. 2019), ones for norm weights, zeros for biases.
-ParameterList list_parameters(const ModelConfig& config);
+// divided by sqrt(2 * layers), Radford et al. 2019), ones for norm weights, zeros for biases. `tensor` is a
+// place that tensor_degree_rules allow.
+ParameterList list_parameters(const ModelConfig& config, AxisPosition tensor = {});
 
 }  // namespace charter

@@ -23,6 +23,13 @@ enum class InitialLaw : std::uint8_t { zeros, ones, normal };
 // The dim of the global shape that the tensor axis cuts; `none` is replicated over the axis.
 enum class ShardedDim : std::int8_t { none = -1, rows = 0, columns = 1 };
 
+// How the tensor axis cuts a parameter: between `units` pieces of equal extent along `dim`, heads, features
+// or rows of the vocabulary, none of which is cut itself (tensor_shard.hpp).
+struct TensorCut {
+  ShardedDim dim = ShardedDim::none;
+  std::int64_t units = 1;
+};
+
 // Which stage of a pipeline holds the parameter.
 struct ParameterPlace {
   enum class Part : std::uint8_t { embedding, layer, head };
@@ -33,7 +40,7 @@ struct ParameterPlace {
 struct ParameterSpec {
   std::string name;  // canonical: Hugging Face Llama names for every architecture
   Shape shape;       // global; matrices are [out, in]
-  ShardedDim tensor_sharded = ShardedDim::none;
+  TensorCut tensor_cut;
   InitialLaw law = InitialLaw::normal;
   double deviation = 0.02;   // of the normal law, from global sizes
   bool weight_decay = true;  // matrices yes; norms and biases no

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One flat device array that holds a value per parameter element: the weights themselves, a moment, or a
+// One flat device array that holds a value per held parameter element: the weights themselves, a moment, or a
 // gradient.
 #pragma once
 
@@ -15,9 +15,9 @@ class ParameterStore {
   ParameterStore(ExecutionQueue& queue, const ParameterList& list, MemoryCategory category, const char* label)
       : list_(&list), layout_(list), buffer_(make_buffer<T>(queue, category, {layout_.size()}, label)) {}
 
-  // The parameter as a tensor of its logical shape.
+  // The held part of the parameter: [rows, columns] of the shard, or [elements].
   DeviceTensor<T> tensor(ParameterId id) const {
-    return DeviceTensor<T>(buffer_.data() + layout_.offset(id), list_->spec(id).shape);
+    return DeviceTensor<T>(buffer_.data() + layout_.offset(id), layout_.shape(id));
   }
   const DeviceTensor<T>& flat() const { return buffer_.tensor(); }
   const ParameterLayout& layout() const { return layout_; }

@@ -18,8 +18,8 @@ SequenceDecoder<T>::SequenceDecoder(ExecutionQueue& queue, const ModelConfig& co
                      "fewer new tokens",
                      capacity, config.max_positions));
   }
-  const Shape shape{capacity, config.kv_heads * config.head_dim};
-  for (std::size_t i = 0; i < stage.layers().size(); ++i) {
+  for (const DecoderLayer<T>& layer : stage.layers()) {
+    const Shape shape{capacity, layer.kv_features()};
     k_caches_.push_back(make_buffer<T>(queue, MemoryCategory::kv_cache, shape, "SequenceDecoder::k_cache"));
     v_caches_.push_back(make_buffer<T>(queue, MemoryCategory::kv_cache, shape, "SequenceDecoder::v_cache"));
   }

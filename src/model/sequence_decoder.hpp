@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoding of one sequence with a key-value cache: feed tokens, get the logits of the next. A whole model on
-// one rank.
+// Decoding of one sequence with a key-value cache: feed tokens, get the logits of the next. The ranks of the
+// tensor axis decode together: the same tokens everywhere, and everywhere the same logits.
 #pragma once
 
 #include "src/model/transformer_stage.hpp"
@@ -14,8 +14,8 @@ class SequenceDecoder {
   SequenceDecoder(ExecutionQueue& queue, const ModelConfig& config, const TransformerStage<T>& stage,
                   const ParameterStore<T>& weights, std::int64_t capacity);
 
-  // Appends tokens and returns the logits [V] behind the last of them, on the host. Throws bad_input when the
-  // capacity is exceeded.
+  // Collective over the tensor axis. Appends tokens and returns the logits [V] behind the last of them, on
+  // the host. Throws bad_input when the capacity is exceeded.
   std::vector<float> append(const std::vector<std::int32_t>& ids);
   std::int64_t length() const { return length_; }
   // Forgets everything but the first `length` tokens.

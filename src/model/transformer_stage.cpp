@@ -12,7 +12,7 @@ template <class T>
 TransformerStage<T>::TransformerStage(ExecutionQueue& queue, const ModelConfig& config,
                                       const ParameterList& list, const TensorAxis<T>& axis,
                                       const StageRange& range)
-    : config_(&config), list_(&list), range_(range), head_(config, list) {
+    : config_(&config), list_(&list), axis_(&axis), range_(range), head_(config, list, axis) {
   require(
       range.first_layer >= 0 && range.first_layer <= range.last_layer && range.last_layer <= config.layers,
       "a stage's layers are layers of the model");
@@ -33,7 +33,9 @@ DeviceBuffer<T> TransformerStage<T>::embed(ExecutionQueue& queue, const Paramete
                                            const DeviceTensor<const std::int32_t>& positions) const {
   auto out = make_buffer<T>(queue, MemoryCategory::activations, {ids.size(), config_->hidden},
                             "TransformerStage::embed");
-  kernels::embedding_forward<T>(queue, ids, weights.tensor(list_->token_embedding), out.tensor());
+  kernels::embedding_forward<T>(queue, ids, weights.tensor(list_->token_embedding), out.tensor(),
+                                Store::replace, list_->shard(list_->token_embedding).first);
+  axis_->sum(queue, {out.tensor()});
   if (list_->position_embedding) {
     kernels::embedding_forward<T>(queue, positions, weights.tensor(*list_->position_embedding), out.tensor(),
                                   Store::add);
@@ -86,7 +88,8 @@ void TransformerStage<T>::backward_embedding(ExecutionQueue& queue, const MicroB
     for_each_leaf(sink, id, GradientPart::own, [&](const LeafRange& leaf, const GradientTarget<T>& target) {
       if (!target.accumulate) kernels::fill<T>(queue, target.gradient, T(0));
       kernels::embedding_backward<T>(queue, rows_of_table.rows(leaf.first_row, leaf.num_rows),
-                                     d_out.rows(leaf.first_row, leaf.num_rows), target.gradient);
+                                     d_out.rows(leaf.first_row, leaf.num_rows), target.gradient,
+                                     list_->shard(id).first);
     });
   };
   if (list_->position_embedding) scatter(*list_->position_embedding, batch.positions.tensor());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run of consecutive layers of a model, with the embedding in front of the first and the head behind the
 // last: the whole model, or what one pipeline stage holds. Stateless: activations belong to the caller, per
-// micro-batch.
+// micro-batch. What computes is collective over the tensor axis.
 #pragma once
 
 #include <optional>
@@ -60,6 +60,7 @@ class TransformerStage {
 
   const ModelConfig* config_;
   const ParameterList* list_;
+  const TensorAxis<T>* axis_;
   StageRange range_;
   std::vector<DecoderLayer<T>> layers_;
   LanguageHead<T> head_;

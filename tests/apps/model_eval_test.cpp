@@ -5,6 +5,7 @@
 #include <fstream>
 #include <numbers>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -190,15 +191,17 @@ class Stories : public testing::Test {
   TestFolder folder_{"stories"};
 };
 
-TEST_F(Stories, LossesAreTheReferencesOnEveryNumberOfRanks) {
+TEST_F(Stories, LossesAreTheReferencesOnEveryMesh) {
   // The first document is cut behind its 50th word, of which the reference knows every log-probability.
   double loss = 0;
   const Json reference = stories_reference();
   for (const Json& one : reference.at("greedy_logprobs")) loss -= one.get<double>();
   std::vector<Json> expected;
-  for (const int ranks : {1, 2, 3, 4}) {
-    const std::string out = path("out" + std::to_string(ranks));
-    const Finished finished = run(ranks, "model_eval", arguments({"--output", out}));
+  const std::vector<std::pair<int, std::string>> meshes{{1, "1"}, {2, "1"}, {3, "1"},
+                                                        {2, "2"}, {4, "2"}, {4, "4"}};
+  for (const auto& [ranks, tensor] : meshes) {
+    const std::string out = path(fmt::format("out-{}-{}", ranks, tensor));
+    const Finished finished = run(ranks, "model_eval", arguments({"--output", out, "--tp", tensor}));
     ASSERT_EQ(finished.exit_code, 0) << finished.output;
     const std::vector<Json> lines = lines_of(out);
     ASSERT_EQ(lines.size(), 6U);

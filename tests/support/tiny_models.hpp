@@ -24,6 +24,15 @@ inline std::string tiny_llama_config(bool tied) {
     "rms_norm_eps": 1e-5, "initializer_range": 0.3, "tie_word_embeddings": {}}})",
       tied);
 }
+// Many heads over few key-value heads, for high tensor degrees; feed-forward and vocabulary that few of them
+// divide.
+inline std::string tiny_heads_config(int query_heads, int kv_heads) {
+  return fmt::format(
+      R"({{"model_type": "llama", "hidden_size": 12, "intermediate_size": 22, "num_hidden_layers": 2,
+    "num_attention_heads": {}, "num_key_value_heads": {}, "head_dim": 4, "vocab_size": 19, "max_position_embeddings": 64,
+    "rms_norm_eps": 1e-5, "initializer_range": 0.3, "tie_word_embeddings": true}})",
+      query_heads, kv_heads);
+}
 inline std::string tiny_qwen2_config() {
   return R"({"model_type": "qwen2", "hidden_size": 8, "intermediate_size": 12, "num_hidden_layers": 2,
     "num_attention_heads": 2, "num_key_value_heads": 1, "vocab_size": 17, "max_position_embeddings": 64,
@@ -38,13 +47,14 @@ inline std::string tiny_gpt2_config() {
 template <class T>
 void randomise(ExecutionQueue& queue, const ParameterStore<T>& store, std::uint64_t seed) {
   const RandomKey key = random_key(seed, Purpose::testing);
-  fill_parameters<T>(queue, store, [&](ParameterId id, std::int64_t first, std::span<float> out) {
-    const ParameterSpec& spec = store.list().spec(id);
-    for (std::size_t i = 0; i < out.size(); ++i) {
-      const double value = normal(key, index_of(id), static_cast<std::uint64_t>(first) + i);
-      out[i] = static_cast<float>(spec.law == InitialLaw::ones ? 1.0 + 0.2 * value : 0.3 * value);
-    }
-  });
+  fill_parameters<T>(
+      queue, store, Pieces::held, [&](ParameterId id, std::int64_t first, std::span<float> out) {
+        const ParameterSpec& spec = store.list().spec(id);
+        for (std::size_t i = 0; i < out.size(); ++i) {
+          const double value = normal(key, index_of(id), static_cast<std::uint64_t>(first) + i);
+          out[i] = static_cast<float>(spec.law == InitialLaw::ones ? 1.0 + 0.2 * value : 0.3 * value);
+        }
+      });
 }
 
 // Documents of the given lengths with random tokens; every third target does not count.

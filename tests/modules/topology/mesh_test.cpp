@@ -139,6 +139,19 @@ TEST(MeshProblems, AllRulesAreReportedAtOnce) {
                           HasSubstr("9 attention heads")));
 }
 
+TEST(MeshProblems, RulesOtherThanDivisorsNameTheirLegalDegrees) {
+  const std::vector<DivisibilityRule> rules = {
+      {"key-value heads", 4, Axis::tensor, DegreeRule::divisor_or_multiple},
+      {"features", 5, Axis::tensor, DegreeRule::at_most}};
+  for (const int tensor : {1, 2, 4}) EXPECT_TRUE(mesh_problems({1, 0, 1, tensor}, 24, rules).empty());
+  EXPECT_THAT(
+      mesh_problems({1, 0, 1, 6}, 24, rules),
+      ElementsAre("4 key-value heads are neither a multiple nor a divisor of --tp 6; legal: 1, 2, 4 and "
+                  "multiples of 4",
+                  "5 features are fewer than --tp 6; legal: 1 to 5"));
+  EXPECT_THAT(mesh_problems({1, 0, 1, 8}, 24, rules), ElementsAre(HasSubstr("5 features")));
+}
+
 TEST(MeshProblems, ADataDegreeLeftOpenIsCheckedToo) {
   const std::vector<DivisibilityRule> rules = {{"shards", 4, Axis::data}};
   EXPECT_THAT(mesh_problems({1, 0, 1, 2}, 12, rules),

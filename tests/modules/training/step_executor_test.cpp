@@ -148,7 +148,7 @@ TEST_P(StepExecutorAgainstPlainSteps, GivesTheSameLossNormAndWeights) {
   ModelState<double> model(queue, ModelConfig::from_json(config, "test"));
   testing_support::randomise(queue, model.weights, 21);
   Optimizer<double> optimizer(queue, model.list, settings);
-  const Communicator alone = Communicator::self("data");
+  const Mesh alone(Communicator::self("data"), MeshShape());
   StepExecutor<double> executor(queue, model, optimizer, alone, {});
   const SampleStore store = test::ragged_samples(model.config.vocabulary);
   const DataOrder order(store, DataSplit(store.size(), 0, 1), 1);

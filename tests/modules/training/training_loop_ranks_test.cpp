@@ -74,7 +74,8 @@ TEST(TrainingLoop, TrainsWithTheRateOfItsStepOnTheSamplesBehindTheCursor) {
 
   const SharedFolder other("loop-expected");
   SmallRun expected(other.path(), config(), ragged_samples(vocabulary), 0, options);
-  StepExecutor<float> executor(expected.queue(), expected.model(), expected.optimizer(), world(), {});
+  const Mesh mesh(world(), MeshShape({}, world().size()));
+  StepExecutor<float> executor(expected.queue(), expected.model(), expected.optimizer(), mesh, {});
   const DataOrder& order = expected.data().order;
   for (int step = 0; step < 3; ++step) {
     const GlobalBatch batch = order.batch(4 * step, options.global_batch, 1000);

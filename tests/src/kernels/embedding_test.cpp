@@ -43,6 +43,30 @@ TEST(Embedding, EqualsReferenceInDouble) {
   expect_reference_bits<double>();
 }
 
+TEST(Embedding, ShardsOfATableAddUpToTheWhole) {
+  KernelQueue queue;
+  const auto tokens = static_cast<std::int64_t>(ids.size());
+  const std::int64_t channels = 5;
+  const auto on_ids = queue.upload<std::int32_t>({tokens}, ids);
+  const Numbers table = random_numbers(1, vocabulary * channels);
+  const Numbers d_out = random_numbers(2, tokens * channels);
+  const auto on_table = queue.upload<double>({vocabulary, channels}, table);
+  const auto on_d_out = queue.upload<double>({tokens, channels}, d_out);
+  const auto whole = queue.filled<double>({tokens, channels}, 0.0);
+  const auto d_whole = queue.filled<double>({vocabulary, channels}, 0.0);
+  embedding_forward(queue, on_ids.tensor(), on_table.tensor(), whole.tensor());
+  embedding_backward(queue, on_ids.tensor(), on_d_out.tensor(), d_whole.tensor());
+  const auto sum = queue.filled<double>({tokens, channels}, 0.0);
+  const auto d_parts = queue.filled<double>({vocabulary, channels}, 0.0);
+  for (const auto& [first, count] : {std::pair<std::int64_t, std::int64_t>{0, 3}, {3, 4}}) {
+    embedding_forward(queue, on_ids.tensor(), on_table.tensor().rows(first, count), sum.tensor(), Store::add,
+                      first);
+    embedding_backward(queue, on_ids.tensor(), on_d_out.tensor(), d_parts.tensor().rows(first, count), first);
+  }
+  EXPECT_EQ(queue.numbers(sum), queue.numbers(whole));
+  EXPECT_EQ(queue.numbers(d_parts), queue.numbers(d_whole));
+}
+
 TEST(EmbeddingGradient, MatchesCentralDifferences) {
   KernelQueue queue;
   const auto tokens = static_cast<std::int64_t>(ids.size());

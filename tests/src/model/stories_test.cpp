@@ -40,7 +40,7 @@ class Stories : public testing::TestWithParam<Arithmetic> {
                                                  ModelConfig::from_json(source_.config_json, source_.origin));
     const WeightMap map(model_->config, model_->list);
     map.check(*source_.tensors, source_.origin);
-    fill_parameters<float>(queue_, model_->weights,
+    fill_parameters<float>(queue_, model_->weights, Pieces::all,
                            [&](ParameterId id, std::int64_t first, std::span<float> out) {
                              map.read(*source_.tensors, id, first, out);
                            });
