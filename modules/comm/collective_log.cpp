@@ -28,6 +28,8 @@ std::string_view to_string(Operation operation) {
       return "all_to_all_v";
     case Operation::reduce_scatter:
       return "reduce_scatter";
+    case Operation::reduce_scatter_v:
+      return "reduce_scatter_v";
     case Operation::barrier:
       return "barrier";
     case Operation::send:

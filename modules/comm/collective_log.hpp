@@ -31,12 +31,13 @@ enum class Operation : std::uint8_t {
   all_to_all,
   all_to_all_v,
   reduce_scatter,
+  reduce_scatter_v,
   barrier,
   send,
   receive,
   finalize
 };
-inline constexpr int num_operations = 13;
+inline constexpr int num_operations = 14;
 std::string_view to_string(Operation operation);
 inline bool is_point_to_point(Operation operation) {
   return operation == Operation::send || operation == Operation::receive;

@@ -178,6 +178,38 @@ void Communicator::reduce_scatter(ConstBuffer send, Buffer receive, ReduceOp op,
   }
 }
 
+void Communicator::reduce_scatter_v(ConstBuffer send, Buffer receive, std::span<const std::int64_t> counts,
+                                    ReduceOp op, CallSite where) const {
+  CommunicatorState& state = *state_;
+  check_reduction(state, send.type, op, where);
+  check_call(state, static_cast<int>(counts.size()) == state.size && none_negative(counts),
+             "reduce_scatter_v has a count for each rank", where);
+  const std::int64_t total = sum_of(counts);
+  const auto own = static_cast<std::size_t>(state.rank);
+  check_call(state, send.type == receive.type && send.count == total && receive.count == counts[own],
+             "reduce_scatter_v sends the sum of counts and receives counts[rank()]", where);
+  const RecordedCall recorded(state, Operation::reduce_scatter_v, send, -1, where);
+  if (state.skips()) return copy_own(state, send, receive);
+  compare_arguments(state, Operation::reduce_scatter_v, send, static_cast<int>(op), where);
+  const MPI_Datatype type = mpi_type(send.type);
+  if (total <= state.settings.largest_message) {
+    const std::vector<int> sizes(counts.begin(), counts.end());
+    check_mpi(MPI_Reduce_scatter(send.data, receive.data, sizes.data(), type, mpi_op(op), state.handle),
+              "MPI_Reduce_scatter", state, where);
+    return;
+  }
+  std::int64_t begin = 0;
+  for (int root = 0; root < state.size; ++root) {
+    const std::int64_t block = counts[static_cast<std::size_t>(root)];
+    for_each_message(block, state.settings.largest_message, [&](std::int64_t offset, int count) {
+      check_mpi(MPI_Reduce(element_at(send, begin + offset), element_at(receive, offset), count, type,
+                           mpi_op(op), root, state.handle),
+                "MPI_Reduce", state, where);
+    });
+    begin += block;
+  }
+}
+
 void Communicator::barrier(CallSite where) const {
   CommunicatorState& state = *state_;
   const ConstBuffer nothing(nullptr, 0, ElementType::u8);

@@ -102,6 +102,10 @@ class Communicator {
   // Equal blocks: send.count = size() * receive.count; receive = op over ranks of block rank().
   void reduce_scatter(ConstBuffer send, Buffer receive, ReduceOp op,
                       CallSite where = CallSite::current()) const;
+  // Blocks of different counts: send has the sum of counts, receive counts[rank()] elements; `counts` has
+  // size() entries and is the same on all ranks.
+  void reduce_scatter_v(ConstBuffer send, Buffer receive, std::span<const std::int64_t> counts, ReduceOp op,
+                        CallSite where = CallSite::current()) const;
   void barrier(CallSite where = CallSite::current()) const;
 
   // Both ends. Blocking; one send matches one receive of the same tag, count and type. Tags 0..32767. A

@@ -60,6 +60,13 @@ class DeviceCommunicator {
                     std::span<const std::int64_t> counts, CallSite where = CallSite::current()) const {
     gather(queue, buffer_of(send), buffer_of(receive), counts, where);
   }
+  // Likewise: `receive` = this rank's block of the sum over ranks of `send`.
+  template <class T>
+  void reduce_scatter_v(ExecutionQueue& queue, const DeviceTensor<const T>& send,
+                        const DeviceTensor<T>& receive, std::span<const std::int64_t> counts,
+                        CallSite where = CallSite::current()) const {
+    scatter_sum(queue, buffer_of(send), buffer_of(receive), counts, where);
+  }
 
  private:
   template <class T>
@@ -73,6 +80,8 @@ class DeviceCommunicator {
                 Buffer receive, std::span<const std::int64_t> receive_counts, CallSite where) const;
   void gather(ExecutionQueue& queue, ConstBuffer send, Buffer receive, std::span<const std::int64_t> counts,
               CallSite where) const;
+  void scatter_sum(ExecutionQueue& queue, ConstBuffer send, Buffer receive,
+                   std::span<const std::int64_t> counts, CallSite where) const;
 
   struct Backend;
   const Communicator* axis_;

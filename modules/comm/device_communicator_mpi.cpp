@@ -40,4 +40,10 @@ void DeviceCommunicator::gather(ExecutionQueue& queue, ConstBuffer send, Buffer 
   axis_->all_gather_v(send, receive, counts, where);
 }
 
+void DeviceCommunicator::scatter_sum(ExecutionQueue& queue, ConstBuffer send, Buffer receive,
+                                     std::span<const std::int64_t> counts, CallSite where) const {
+  queue.wait_host();
+  axis_->reduce_scatter_v(send, receive, counts, ReduceOp::sum, where);
+}
+
 }  // namespace charter

@@ -52,4 +52,13 @@ void DeviceCommunicator::gather(ExecutionQueue& queue, ConstBuffer send, Buffer 
   copy_bytes_on_device(queue, receive.data, send.data, send.bytes());
 }
 
+void DeviceCommunicator::scatter_sum(ExecutionQueue& queue, ConstBuffer send, Buffer receive,
+                                     std::span<const std::int64_t> counts, CallSite where) const {
+  if (backend_->nccl)
+    return backend_->nccl->reduce_scatter_v(send, receive, counts, ReduceOp::sum, queue.native_stream(),
+                                            where);
+  require(send.bytes() == receive.bytes(), "a group of one receives what it sends");
+  copy_bytes_on_device(queue, receive.data, send.data, send.bytes());
+}
+
 }  // namespace charter

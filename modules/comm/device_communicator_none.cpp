@@ -49,4 +49,11 @@ void DeviceCommunicator::gather(ExecutionQueue& queue, ConstBuffer send, Buffer 
   copy_bytes_on_device(queue, receive.data, send.data, send.bytes());
 }
 
+void DeviceCommunicator::scatter_sum(ExecutionQueue& queue, ConstBuffer send, Buffer receive,
+                                     std::span<const std::int64_t> counts, CallSite where) const {
+  if (axis_->planned()) return axis_->reduce_scatter_v(send, receive, counts, ReduceOp::sum, where);
+  require(send.bytes() == receive.bytes(), "a group of one receives what it sends");
+  copy_bytes_on_device(queue, receive.data, send.data, send.bytes());
+}
+
 }  // namespace charter

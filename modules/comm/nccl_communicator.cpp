@@ -122,6 +122,32 @@ void NcclCommunicator::reduce_scatter(ConstBuffer send, Buffer receive, ReduceOp
              "ncclReduceScatter", *state_, where);
 }
 
+void NcclCommunicator::reduce_scatter_v(ConstBuffer send, Buffer receive,
+                                        std::span<const std::int64_t> counts, ReduceOp op, void* stream,
+                                        CallSite where) const {
+  const CommunicatorState& record = state_->record;
+  check_device_reduction(*state_, send.type, op, where);
+  check_call(record, static_cast<int>(counts.size()) == record.size && none_negative(counts),
+             "reduce_scatter_v has a count for each rank", where);
+  check_call(record,
+             send.type == receive.type && send.count == sum_of(counts) &&
+                 receive.count == counts[static_cast<std::size_t>(record.rank)],
+             "reduce_scatter_v sends the sum of counts and receives counts[rank()]", where);
+  record_call(*state_, Operation::reduce_scatter_v, send, -1, where);
+  if (state_->planned()) return;
+  begin_group();
+  std::int64_t offset = 0;
+  for (int root = 0; root < record.size; ++root) {
+    const std::int64_t count = counts[static_cast<std::size_t>(root)];
+    if (count == 0) continue;
+    check_nccl(ncclReduce(element_at(send, offset), receive.data, as_count(count), nccl_type(send.type),
+                          nccl_op(op), root, state_->handle, as_stream(stream)),
+               "ncclReduce", *state_, where);
+    offset += count;
+  }
+  end_group();
+}
+
 void NcclCommunicator::all_gather_v(ConstBuffer send, Buffer receive, std::span<const std::int64_t> counts,
                                     void* stream, CallSite where) const {
   const CommunicatorState& record = state_->record;

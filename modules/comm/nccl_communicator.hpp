@@ -38,6 +38,8 @@ class NcclCommunicator {
   void all_gather(ConstBuffer send, Buffer receive, void* stream, CallSite where = CallSite::current()) const;
   void reduce_scatter(ConstBuffer send, Buffer receive, ReduceOp op, void* stream,
                       CallSite where = CallSite::current()) const;
+  void reduce_scatter_v(ConstBuffer send, Buffer receive, std::span<const std::int64_t> counts, ReduceOp op,
+                        void* stream, CallSite where = CallSite::current()) const;
   void all_gather_v(ConstBuffer send, Buffer receive, std::span<const std::int64_t> counts, void* stream,
                     CallSite where = CallSite::current()) const;
   void all_to_all_v(ConstBuffer send, std::span<const std::int64_t> send_counts, Buffer receive,

@@ -4,7 +4,8 @@
 namespace charter {
 
 template <class T>
-MeshTensorAxis<T>::MeshTensorAxis(AxisCommunicator<Axis::tensor> axis) : axis_(axis.communicator()) {}
+MeshTensorAxis<T>::MeshTensorAxis(AxisCommunicator<Axis::tensor> axis, bool cuts_tokens)
+    : axis_(axis.communicator()), cuts_tokens_(cuts_tokens) {}
 
 template <class T>
 AxisPosition MeshTensorAxis<T>::position() const {
@@ -21,6 +22,12 @@ template <class T>
 void MeshTensorAxis<T>::gather(ExecutionQueue& queue, const DeviceTensor<const T>& own,
                                const DeviceTensor<T>& all, std::span<const std::int64_t> counts) const {
   axis_.all_gather_v(queue, own, all, counts);
+}
+
+template <class T>
+void MeshTensorAxis<T>::scatter_sum(ExecutionQueue& queue, const DeviceTensor<const T>& summands,
+                                    const DeviceTensor<T>& own, std::span<const std::int64_t> counts) const {
+  axis_.reduce_scatter_v(queue, summands, own, counts);
 }
 
 template class MeshTensorAxis<float>;

@@ -13,15 +13,19 @@ class MeshTensorAxis final : public TensorAxis<T> {
  public:
   // Collective over the axis, whose mesh must outlive it. Throws Error(device_unfit) as DeviceCommunicator
   // does.
-  explicit MeshTensorAxis(AxisCommunicator<Axis::tensor> axis);
+  explicit MeshTensorAxis(AxisCommunicator<Axis::tensor> axis, bool cuts_tokens = false);
 
   AxisPosition position() const override;
+  bool cuts_tokens() const override { return cuts_tokens_; }
   Replicated<T> sum(ExecutionQueue& queue, Partial<T> summands) const override;
   void gather(ExecutionQueue& queue, const DeviceTensor<const T>& own, const DeviceTensor<T>& all,
               std::span<const std::int64_t> counts) const override;
+  void scatter_sum(ExecutionQueue& queue, const DeviceTensor<const T>& summands, const DeviceTensor<T>& own,
+                   std::span<const std::int64_t> counts) const override;
 
  private:
   DeviceCommunicator axis_;
+  bool cuts_tokens_;
 };
 
 }  // namespace charter

@@ -44,7 +44,7 @@ PoolUse plan_pool(const TrainingOptions& options, const ModelConfig& config, con
   const int dp = planned_mesh.data_context().size();
   MemoryPool pool(MemoryPool::Mode::plan);
   ExecutionQueue queue(pool, options.verify ? Arithmetic::order_fixed : Arithmetic::fast);
-  const MeshTensorAxis<float> tensor_axis(planned_mesh.tensor());
+  const MeshTensorAxis<float> tensor_axis(planned_mesh.tensor(), options.sequence_parallel);
   ModelState<float> model(queue, config, tensor_axis);
   Optimizer<float> optimizer(queue, model.list, options.optimizer);
   StepExecutor<float> executor(queue, model, optimizer, planned_mesh, {});

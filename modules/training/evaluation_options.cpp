@@ -53,6 +53,8 @@ void add_machine(OptionSet& set, EvaluationOptions& o) {
   set.add("verify", o.verify, "the same bits of every loss on every number of ranks; slower");
   set.add("dp", o.dp, "data-parallel ranks; 0: what is left").range(0, 1 << 20);
   set.add("tp", o.tp, "tensor-parallel ranks: each holds a slice of every matrix").range(1, 1 << 20);
+  set.add("sequence-parallel", o.sequence_parallel,
+          "cut norms and residuals by tokens over the tensor-parallel ranks: less memory for activations");
   set.add("threads", o.threads, "threads of matrix products in each rank; 0: cores / ranks on them")
       .range(0, 4096);
   set.add("memory-limit", o.memory_limit,
@@ -79,6 +81,8 @@ void check_evaluation_options(const OptionSet& set, const EvaluationOptions& opt
   if (options.samples.stride > options.samples.max_length)
     set.refuse("stride", "at most --max-length, or text between two windows would be left out");
   if (options.overwrite && options.output.empty()) set.refuse("overwrite", "there is no --output");
+  if (options.sequence_parallel && options.tp == 1)
+    set.refuse("sequence-parallel", "cuts tokens over tensor-parallel ranks; it goes with --tp 2 or more");
   if (options.verify && options.tp > 1)
     set.refuse("tp", "the order of sums over tensor ranks is not fixed; --verify goes with --tp 1");
 }

@@ -28,6 +28,7 @@ struct EvaluationOptions {
   bool verify = false;
   int dp = 0;
   int tp = 1;
+  bool sequence_parallel = false;
   int threads = 0;
   ByteSize memory_limit{0};
   Duration hang_timeout{600};

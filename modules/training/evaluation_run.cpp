@@ -48,7 +48,7 @@ PoolUse plan_pool(const EvaluationOptions& options, const ModelConfig& config, c
                   const Mesh& planned_mesh) {
   MemoryPool pool(MemoryPool::Mode::plan);
   ExecutionQueue queue(pool, arithmetic_of(options));
-  const MeshTensorAxis<float> tensor_axis(planned_mesh.tensor());
+  const MeshTensorAxis<float> tensor_axis(planned_mesh.tensor(), options.sequence_parallel);
   const ModelState<float> model(queue, config, tensor_axis);
   const Communicator& data_axis = planned_mesh.data_context();
   const Evaluator<float> evaluator(queue, model, data_axis);
@@ -174,7 +174,7 @@ ExitCode run_evaluation(Session& session, const OptionSet& set, const Evaluation
   MemoryPool pool(MemoryPool::Mode::run, pool_limit(options.memory_limit, layout, world.rank()));
   ExecutionQueue queue(pool, arithmetic_of(options));
   const OpenedModel opened = open_model_on_rank_0(world, options.model, false);
-  const MeshTensorAxis<float> tensor_axis(mesh.tensor());
+  const MeshTensorAxis<float> tensor_axis(mesh.tensor(), options.sequence_parallel);
   const auto model = together(world, "taking memory for the model", [&] {
     return std::make_unique<ModelState<float>>(
         queue, ModelConfig::from_json(opened.files.config_json(), "config.json"), tensor_axis);

@@ -226,7 +226,7 @@ ExitCode train(Session& session, const OptionSet& set, const TrainingOptions& op
   const ProcessMemory memory_at_start = process_memory();
   MemoryPool pool(MemoryPool::Mode::run, ground.pool_limit);
   ExecutionQueue queue(pool, options.verify ? Arithmetic::order_fixed : Arithmetic::fast);
-  const MeshTensorAxis<float> tensor_axis(ground.mesh.tensor());
+  const MeshTensorAxis<float> tensor_axis(ground.mesh.tensor(), options.sequence_parallel);
   const Place place{world, queue, tensor_axis};
   Found found = find_start(place, set, options, ground.has_checkpoints, checkpoints);
   if (found.finished) {

@@ -52,7 +52,7 @@ StepExecutor<T>::StepExecutor(ExecutionQueue& queue, ModelState<T>& model, Optim
       model_(&model),
       optimizer_(&optimizer),
       mesh_(&mesh),
-      copied_gradients_(model.list, mesh.tensor()),
+      partial_gradients_(model.list, mesh.tensor(), model.stage.axis().cuts_tokens()),
       reducer_(make_gradient_reducer<T>(queue, model.list, mesh.data_context(), options)) {}
 
 template <class T>
@@ -82,7 +82,7 @@ void StepExecutor<T>::run(const Action& action, Running& running) {
     case ActionKind::reduce_gradients: {
       const ScopedTimer timer(times.reduce_s);
       reducer_->finish_step();
-      copied_gradients_.sum(*queue_, reducer_->gradients());
+      partial_gradients_.sum(*queue_, reducer_->gradients());
       sum_over_ranks(running.result.sums, running.result.flags);
       break;
     }

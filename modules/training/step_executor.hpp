@@ -9,7 +9,7 @@
 
 #include "modules/data_parallel/gradient_reducer.hpp"
 #include "modules/pipeline_parallel/action.hpp"
-#include "modules/tensor_parallel/copied_gradients.hpp"
+#include "modules/tensor_parallel/partial_gradients.hpp"
 #include "modules/topology/mesh_communicators.hpp"
 #include "modules/training/loss_sums.hpp"
 #include "modules/training/optimizer.hpp"
@@ -69,7 +69,7 @@ class StepExecutor {
   ModelState<T>* model_;
   Optimizer<T>* optimizer_;
   const Mesh* mesh_;
-  CopiedGradients<T> copied_gradients_;
+  PartialGradients<T> partial_gradients_;
   std::unique_ptr<GradientReducer<T>> reducer_;
 };
 

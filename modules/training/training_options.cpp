@@ -135,6 +135,9 @@ void add_machine(OptionSet& set, TrainingOptions& o) {
   set.add("tp", o.tp, "tensor-parallel ranks: each holds a slice of every matrix")
       .range(1, 1 << 20)
       .may_change_on_resume();
+  set.add("sequence-parallel", o.sequence_parallel,
+          "cut norms and residuals by tokens over the tensor-parallel ranks: less memory for activations")
+      .may_change_on_resume();
   set.add("threads", o.threads, "threads of matrix products in each rank; 0: cores / ranks on them")
       .range(0, 4096)
       .may_change_on_resume();
@@ -181,6 +184,9 @@ void check_training_options(const OptionSet& set, const TrainingOptions& options
   if (!options.data_weight.empty() && options.data_weight.size() != options.data.size()) {
     set.refuse("data-weight", fmt::format("there are {} weights for {} --data files; give one for each",
                                           options.data_weight.size(), options.data.size()));
+  }
+  if (options.sequence_parallel && options.tp == 1) {
+    set.refuse("sequence-parallel", "cuts tokens over tensor-parallel ranks; it goes with --tp 2 or more");
   }
   if (options.verify && options.tp > 1) {
     set.refuse("tp", "the order of sums over tensor ranks is not fixed; --verify goes with --tp 1");

@@ -67,6 +67,7 @@ struct TrainingOptions {
   bool verify = false;
   int dp = 0;
   int tp = 1;
+  bool sequence_parallel = false;
   int threads = 0;
   ByteSize memory_limit{0};
   double peak_gflops = 0;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One pre-norm decoder layer: x + attention(norm(x)), then + mlp(norm(.)). Stateless: forward fills `saved`,
 // which belongs to the executor per micro-batch; backward_input leaves in `deferred` what backward_weight
-// still needs, so that the two can run at different times. Shapes: residual stream [T, hidden]; heads and
-// features are this rank's share.
+// still needs, so that the two can run at different times. Shapes: residual stream [R, C] with R the tokens
+// held of it (residual_stream.hpp: all of them, or a shard); heads and features are this rank's share, of all
+// T tokens. Everything is collective over the tensor axis.
 #pragma once
 
 #include "src/kernels/attention.hpp"
@@ -16,23 +17,24 @@ namespace charter {
 
 template <class T>
 struct LayerSaved {
-  DeviceBuffer<T> input;  // [T, C] residual stream before the layer
+  DeviceBuffer<T> input;  // [R, C] residual stream before the layer
   NormSaved<T> attention_norm;
-  DeviceBuffer<T> attention_in;   // [T, C] normed
+  DeviceBuffer<T> attention_in;   // [R, C] normed
   DeviceBuffer<T> q, k, v;        // [T, heads * D], after the rotation
   DeviceBuffer<T> attention_out;  // [T, Hq * D]
   DeviceBuffer<T> log_sum_exp;    // [T, Hq]
-  DeviceBuffer<T> middle;         // [T, C] residual stream between the blocks
+  DeviceBuffer<T> middle;         // [R, C] residual stream between the blocks
   NormSaved<T> mlp_norm;
-  DeviceBuffer<T> mlp_in;    // [T, C] normed
+  DeviceBuffer<T> mlp_in;    // [R, C] normed
   DeviceBuffer<T> gate, up;  // [T, F]; gate only for SwiGLU. The activation is computed again in backward
 };
 
 template <class T>
 struct LayerDeferred {
-  DeviceBuffer<T> d_output;                  // [T, C] gradient of the layer's output
-  DeviceBuffer<T> d_middle;                  // [T, C]
-  DeviceBuffer<T> d_mlp_in, d_attention_in;  // [T, C]
+  DeviceBuffer<T> d_output;                  // [R, C] gradient of the layer's output
+  DeviceBuffer<T> d_middle;                  // [R, C]
+  DeviceBuffer<T> d_mlp_in, d_attention_in;  // [R, C]
+  AllTokens<T> all_d_output, all_d_middle;   // [T, C]
   DeviceBuffer<T> activation;                // [T, F]
   DeviceBuffer<T> d_gate, d_up;              // [T, F]
   DeviceBuffer<T> d_q, d_k, d_v;
@@ -52,14 +54,19 @@ class DecoderLayer {
   DecoderLayer(const ModelConfig& config, const LayerParameters& ids, const TensorAxis<T>& axis);
 
   // Returns the residual stream after the layer; takes over the one before it.
+  template <class Residual>
   DeviceBuffer<T> forward(ExecutionQueue& queue, const ParameterStore<T>& weights,
-                          const LayerContext<T>& context, DeviceBuffer<T> input, LayerSaved<T>& saved) const;
+                          const LayerContext<T>& context, const Residual& residual, DeviceBuffer<T> input,
+                          LayerSaved<T>& saved) const;
   // Returns the gradient of the layer's input; takes over that of its output.
+  template <class Residual>
   DeviceBuffer<T> backward_input(ExecutionQueue& queue, const ParameterStore<T>& weights,
-                                 const LayerContext<T>& context, DeviceBuffer<T> d_output,
-                                 const LayerSaved<T>& saved, LayerDeferred<T>& deferred) const;
-  void backward_weight(ExecutionQueue& queue, const LayerSaved<T>& saved, const LayerDeferred<T>& deferred,
-                       GradientSink<T>& sink) const;
+                                 const LayerContext<T>& context, const Residual& residual,
+                                 DeviceBuffer<T> d_output, const LayerSaved<T>& saved,
+                                 LayerDeferred<T>& deferred) const;
+  template <class Residual>
+  void backward_weight(ExecutionQueue& queue, const Residual& residual, const LayerSaved<T>& saved,
+                       const LayerDeferred<T>& deferred, GradientSink<T>& sink) const;
 
   // One sequence's next tokens in decoding: reads and extends the caches [capacity, Hkv * D] at `past`.
   DeviceBuffer<T> decode(ExecutionQueue& queue, const ParameterStore<T>& weights,
@@ -70,12 +77,21 @@ class DecoderLayer {
   std::int64_t kv_features() const { return kv_features_; }
 
  private:
+  template <class Residual>
   void attention_inputs(ExecutionQueue& queue, const ParameterStore<T>& weights,
-                        const LayerContext<T>& context, LayerSaved<T>& saved) const;
-  DeviceBuffer<T> finish(ExecutionQueue& queue, const ParameterStore<T>& weights, LayerSaved<T>& saved) const;
+                        const LayerContext<T>& context, const Residual& residual, LayerSaved<T>& saved) const;
+  template <class Residual>
+  DeviceBuffer<T> finish(ExecutionQueue& queue, const ParameterStore<T>& weights, const Residual& residual,
+                         LayerSaved<T>& saved) const;
   void activate(ExecutionQueue& queue, const LayerSaved<T>& saved, const DeviceTensor<T>& activation) const;
+  template <class Residual>
   DeviceBuffer<T> mlp_backward_input(ExecutionQueue& queue, const ParameterStore<T>& weights,
-                                     const LayerSaved<T>& saved, LayerDeferred<T>& deferred) const;
+                                     const Residual& residual, const LayerSaved<T>& saved,
+                                     LayerDeferred<T>& deferred) const;
+  template <class Residual>
+  DeviceBuffer<T> attention_backward_input(ExecutionQueue& queue, const ParameterStore<T>& weights,
+                                           const LayerContext<T>& context, const Residual& residual,
+                                           const LayerSaved<T>& saved, LayerDeferred<T>& deferred) const;
   kernels::AttentionShape attention_shape(std::int64_t tokens) const;
 
   const ModelConfig* config_;

@@ -48,11 +48,11 @@ std::int64_t LanguageHead<T>::chunk_rows() const {
 template <class T>
 typename LanguageHead<T>::Normed LanguageHead<T>::normed(ExecutionQueue& queue,
                                                          const ParameterStore<T>& weights,
-                                                         Replicated<const T> x) const {
+                                                         const DeviceTensor<const T>& x) const {
   Normed result;
-  result.hidden = make_buffer<T>(queue, MemoryCategory::activations, {x.local.extent(0), config_->hidden},
+  result.hidden = make_buffer<T>(queue, MemoryCategory::activations, {x.extent(0), config_->hidden},
                                  "LanguageHead::hidden");
-  norm_.forward(queue, weights, x, {result.hidden.tensor()}, result.saved);
+  norm_.forward(queue, weights, x, result.hidden.tensor(), result.saved);
   return result;
 }
 
@@ -87,17 +87,19 @@ void LanguageHead<T>::losses_of_rows(ExecutionQueue& queue, const MicroBatch& ba
 }
 
 template <class T>
+template <class Residual>
 void LanguageHead<T>::evaluate(ExecutionQueue& queue, const ParameterStore<T>& weights,
-                               const MicroBatch& batch, Replicated<const T> x,
-                               const TokenLosses<T>& out) const {
-  const Normed head = normed(queue, weights, x);
+                               const MicroBatch& batch, const Residual& residual,
+                               typename Residual::template Rows<const T> x, const TokenLosses<T>& out) const {
+  const Normed head = normed(queue, weights, x.local);
+  const AllTokens<T> hidden = residual.gather(queue, head.hidden.tensor(), "LanguageHead::all_hidden");
   const std::int64_t chunk = std::min(chunk_rows(), batch.tokens);
   const auto logits =
       make_buffer<T>(queue, MemoryCategory::workspace, {chunk, shard_.size}, "LanguageHead::logits");
   for (std::int64_t first = 0; first < batch.tokens; first += chunk) {
     const std::int64_t count = std::min(chunk, batch.tokens - first);
     const DeviceTensor<T> rows = logits.tensor().rows(0, count);
-    project(queue, weights, head.hidden.tensor().rows(first, count), rows);
+    project(queue, weights, hidden.tokens.local.rows(first, count), rows);
     losses_of_rows(queue, batch, {first, count}, rows, false, out);
   }
 }
@@ -107,7 +109,7 @@ void LanguageHead<T>::evaluate(ExecutionQueue& queue, const ParameterStore<T>& w
 template <class T>
 void LanguageHead<T>::backward_rows(ExecutionQueue& queue, const ParameterStore<T>& weights,
                                     const MicroBatch& batch, const LeafRange& leaf,
-                                    const DeviceTensor<T>& hidden, const DeviceTensor<T>& d_hidden,
+                                    const DeviceTensor<const T>& hidden, const DeviceTensor<T>& d_hidden,
                                     const TokenLosses<T>& out, GradientTarget<T>* target) const {
   const std::int64_t chunk = std::min(chunk_rows(), leaf.num_rows);
   const std::int64_t width = config_->hidden;
@@ -131,24 +133,30 @@ void LanguageHead<T>::backward_rows(ExecutionQueue& queue, const ParameterStore<
 }
 
 template <class T>
+template <class Residual>
 DeviceBuffer<T> LanguageHead<T>::backward(ExecutionQueue& queue, const ParameterStore<T>& weights,
-                                          const MicroBatch& batch, Replicated<const T> x,
+                                          const MicroBatch& batch, const Residual& residual,
+                                          typename Residual::template Rows<const T> x,
                                           const TokenLosses<T>& out, GradientSink<T>& sink) const {
-  const Normed head = normed(queue, weights, x);
-  const Shape shape{batch.tokens, config_->hidden};
-  DeviceBuffer<T> d_x = make_buffer<T>(queue, MemoryCategory::activations, shape, "LanguageHead::d_x");
-  const auto d_hidden = make_buffer<T>(queue, MemoryCategory::activations, shape, "LanguageHead::d_hidden");
-  for (std::size_t leaf = 0; leaf < sink.leaves().size(); ++leaf) {
-    const bool wanted = sink.wants(head_);
-    GradientTarget<T> target;
-    if (wanted) target = sink.open(head_, part_, leaf);
-    backward_rows(queue, weights, batch, sink.leaves()[leaf], head.hidden.tensor(), d_hidden.tensor(), out,
-                  wanted ? &target : nullptr);
-    if (wanted) sink.close(head_, part_, leaf);
+  const Normed head = normed(queue, weights, x.local);
+  DeviceBuffer<T> d_x = make_buffer<T>(queue, MemoryCategory::activations, {residual.rows(), config_->hidden},
+                                       "LanguageHead::d_x");
+  DeviceBuffer<T> summands = make_buffer<T>(queue, MemoryCategory::activations,
+                                            {batch.tokens, config_->hidden}, "LanguageHead::d_hidden");
+  {
+    const AllTokens<T> hidden = residual.gather(queue, head.hidden.tensor(), "LanguageHead::all_hidden");
+    for (std::size_t leaf = 0; leaf < sink.leaves().size(); ++leaf) {
+      const bool wanted = sink.wants(head_);
+      GradientTarget<T> target;
+      if (wanted) target = sink.open(head_, part_, leaf);
+      backward_rows(queue, weights, batch, sink.leaves()[leaf], hidden.tokens.local, summands.tensor(), out,
+                    wanted ? &target : nullptr);
+      if (wanted) sink.close(head_, part_, leaf);
+    }
   }
-  const Replicated<const T> d_normed{axis_->sum(queue, {d_hidden.tensor()}).local};
-  norm_.backward_weight(queue, d_normed, x, head.saved, sink);
-  norm_.backward_input(queue, weights, d_normed, x, head.saved, {d_x.tensor()}, Store::replace);
+  const DeviceBuffer<T> d_normed = residual.sum(queue, std::move(summands), "LanguageHead::d_normed");
+  norm_.backward_weight(queue, residual, {d_normed.tensor()}, x, head.saved, sink);
+  norm_.backward_input(queue, weights, d_normed.tensor(), x.local, head.saved, d_x.tensor(), Store::replace);
   return d_x;
 }
 
@@ -156,7 +164,7 @@ template <class T>
 void LanguageHead<T>::logits(ExecutionQueue& queue, const ParameterStore<T>& weights, Replicated<const T> x,
                              const DeviceTensor<T>& logits) const {
   require(x.local.extent(0) == 1 && logits.size() == config_->vocabulary, "logits of one row");
-  const Normed head = normed(queue, weights, x);
+  const Normed head = normed(queue, weights, x.local);
   const auto own = make_buffer<T>(queue, MemoryCategory::workspace, {1, shard_.size}, "LanguageHead::logits");
   project(queue, weights, head.hidden.tensor(), own.tensor());
   const std::int64_t degree = axis_->position().degree;
@@ -168,7 +176,20 @@ void LanguageHead<T>::logits(ExecutionQueue& queue, const ParameterStore<T>& wei
 
 template TokenLosses<float> make_token_losses<float>(ExecutionQueue&, std::int64_t);
 template TokenLosses<double> make_token_losses<double>(ExecutionQueue&, std::int64_t);
-template class LanguageHead<float>;
-template class LanguageHead<double>;
+#define CHARTER_INSTANTIATE_FOR(T, Residual, Placement)                                                     \
+  template void LanguageHead<T>::evaluate(ExecutionQueue&, const ParameterStore<T>&, const MicroBatch&,     \
+                                          const Residual<T>&, Placement<const T>, const TokenLosses<T>&)    \
+      const;                                                                                                \
+  template DeviceBuffer<T> LanguageHead<T>::backward(                                                       \
+      ExecutionQueue&, const ParameterStore<T>&, const MicroBatch&, const Residual<T>&, Placement<const T>, \
+      const TokenLosses<T>&, GradientSink<T>&) const;
+#define CHARTER_INSTANTIATE(T)                          \
+  template class LanguageHead<T>;                       \
+  CHARTER_INSTANTIATE_FOR(T, WholeResidual, Replicated) \
+  CHARTER_INSTANTIATE_FOR(T, ShardedResidual, ShardedToken)
+CHARTER_INSTANTIATE(float)
+CHARTER_INSTANTIATE(double)
+#undef CHARTER_INSTANTIATE
+#undef CHARTER_INSTANTIATE_FOR
 
 }  // namespace charter

@@ -29,22 +29,27 @@ class LanguageHead {
 
   // All of them are collective over the tensor axis.
 
-  // Losses only. x [T, C] is the residual stream after the last layer.
+  // Losses only, of all T tokens on every rank. x [R, C] is the residual stream after the last layer.
+  template <class Residual>
   void evaluate(ExecutionQueue& queue, const ParameterStore<T>& weights, const MicroBatch& batch,
-                Replicated<const T> x, const TokenLosses<T>& out) const;
+                const Residual& residual, typename Residual::template Rows<const T> x,
+                const TokenLosses<T>& out) const;
   // Losses, the gradient of their sum with respect to x (returned), and to the weights (into `sink`).
+  template <class Residual>
   DeviceBuffer<T> backward(ExecutionQueue& queue, const ParameterStore<T>& weights, const MicroBatch& batch,
-                           Replicated<const T> x, const TokenLosses<T>& out, GradientSink<T>& sink) const;
+                           const Residual& residual, typename Residual::template Rows<const T> x,
+                           const TokenLosses<T>& out, GradientSink<T>& sink) const;
   // logits [V], the whole vocabulary's, of one row x [1, C].
   void logits(ExecutionQueue& queue, const ParameterStore<T>& weights, Replicated<const T> x,
               const DeviceTensor<T>& logits) const;
 
  private:
   struct Normed {
-    DeviceBuffer<T> hidden;
+    DeviceBuffer<T> hidden;  // [R, C]
     NormSaved<T> saved;
   };
-  Normed normed(ExecutionQueue& queue, const ParameterStore<T>& weights, Replicated<const T> x) const;
+  Normed normed(ExecutionQueue& queue, const ParameterStore<T>& weights,
+                const DeviceTensor<const T>& x) const;
   // Logits of this rank's shard of the vocabulary.
   void project(ExecutionQueue& queue, const ParameterStore<T>& weights, const DeviceTensor<const T>& hidden,
                const DeviceTensor<T>& logits) const;
@@ -53,8 +58,9 @@ class LanguageHead {
   void losses_of_rows(ExecutionQueue& queue, const MicroBatch& batch, LeafRange rows,
                       const DeviceTensor<T>& logits, bool with_gradient, const TokenLosses<T>& out) const;
   void backward_rows(ExecutionQueue& queue, const ParameterStore<T>& weights, const MicroBatch& batch,
-                     const LeafRange& rows, const DeviceTensor<T>& hidden, const DeviceTensor<T>& d_hidden,
-                     const TokenLosses<T>& out, GradientTarget<T>* target) const;
+                     const LeafRange& rows, const DeviceTensor<const T>& hidden,
+                     const DeviceTensor<T>& d_hidden, const TokenLosses<T>& out,
+                     GradientTarget<T>* target) const;
   std::int64_t chunk_rows() const;
 
   const ModelConfig* config_;

@@ -32,10 +32,10 @@ void multiply_backward(ExecutionQueue& queue, const DeviceTensor<T>& weight, con
                 weight.data(), in, store == Store::add ? T(1) : T(0), d_x.data(), in);
 }
 
-// d_W (+)= d_y^T x and d_b (+)= column sums of d_y, leaf by leaf.
+// d_W (+)= d_y^T x, leaf by leaf.
 template <class T>
-void deliver_gradients(ExecutionQueue& queue, const LinearParameters& ids, const DeviceTensor<const T>& d_y,
-                       const DeviceTensor<const T>& x, GradientSink<T>& sink) {
+void deliver_weight(ExecutionQueue& queue, const LinearParameters& ids, const DeviceTensor<const T>& d_y,
+                    const DeviceTensor<const T>& x, GradientSink<T>& sink) {
   for_each_leaf(sink, ids.weight, GradientPart::own,
                 [&](const LeafRange& leaf, const GradientTarget<T>& target) {
                   const std::int64_t out = target.gradient.extent(0);
@@ -44,11 +44,18 @@ void deliver_gradients(ExecutionQueue& queue, const LinearParameters& ids, const
                                 d_y.data() + leaf.first_row * out, out, x.data() + leaf.first_row * in, in,
                                 target.accumulate ? T(1) : T(0), target.gradient.data(), in);
                 });
+}
+
+// d_b (+)= column sums of d_y, leaf by leaf; `held` gives the rows of a leaf that are here.
+template <class T, class Held>
+void deliver_bias(ExecutionQueue& queue, const LinearParameters& ids, const DeviceTensor<const T>& d_y,
+                  GradientSink<T>& sink, const Held& held) {
   if (!ids.bias) return;
   for_each_leaf(sink, *ids.bias, GradientPart::own,
                 [&](const LeafRange& leaf, const GradientTarget<T>& target) {
+                  const auto [first, count] = held(leaf);
                   const std::int64_t out = target.gradient.size();
-                  const DeviceTensor<const T> rows(d_y.data() + leaf.first_row * out, {leaf.num_rows, out});
+                  const DeviceTensor<const T> rows(d_y.data() + first * out, {count, out});
                   kernels::bias_backward<T>(queue, rows, target.gradient,
                                             target.accumulate ? Store::add : Store::replace);
                 });
@@ -74,7 +81,8 @@ template <class T>
 void column_linear_backward_weight(ExecutionQueue& queue, const LinearParameters& ids,
                                    ShardedFeature<const T> d_y, Replicated<const T> x,
                                    GradientSink<T>& sink) {
-  deliver_gradients(queue, ids, d_y.local, x.local, sink);
+  deliver_weight(queue, ids, d_y.local, x.local, sink);
+  deliver_bias(queue, ids, d_y.local, sink, [](const LeafRange& leaf) { return leaf; });
 }
 
 template <class T>
@@ -85,8 +93,14 @@ void row_linear_forward(ExecutionQueue& queue, const ParameterStore<T>& weights,
 
 template <class T>
 void add_row_bias(ExecutionQueue& queue, const ParameterStore<T>& weights, const LinearParameters& ids,
-                  Replicated<T> y) {
-  if (ids.bias) kernels::add_bias<T>(queue, weights.tensor(*ids.bias), y.local);
+                  const DeviceTensor<T>& y) {
+  if (ids.bias) kernels::add_bias<T>(queue, weights.tensor(*ids.bias), y);
+}
+
+template <class T, class Residual>
+void row_bias_backward(ExecutionQueue& queue, const LinearParameters& ids, const Residual& residual,
+                       typename Residual::template Rows<const T> d_y, GradientSink<T>& sink) {
+  deliver_bias(queue, ids, d_y.local, sink, [&](const LeafRange& leaf) { return residual.held(leaf); });
 }
 
 template <class T>
@@ -98,7 +112,7 @@ void row_linear_backward_input(ExecutionQueue& queue, const ParameterStore<T>& w
 template <class T>
 void row_linear_backward_weight(ExecutionQueue& queue, const LinearParameters& ids, Replicated<const T> d_y,
                                 ShardedFeature<const T> x, GradientSink<T>& sink) {
-  deliver_gradients(queue, ids, d_y.local, x.local, sink);
+  deliver_weight(queue, ids, d_y.local, x.local, sink);
 }
 
 #define CHARTER_INSTANTIATE(T)                                                                               \
@@ -113,7 +127,11 @@ void row_linear_backward_weight(ExecutionQueue& queue, const LinearParameters& i
   template void row_linear_forward<T>(ExecutionQueue&, const ParameterStore<T>&, const LinearParameters&,    \
                                       ShardedFeature<const T>, Partial<T>);                                  \
   template void add_row_bias<T>(ExecutionQueue&, const ParameterStore<T>&, const LinearParameters&,          \
-                                Replicated<T>);                                                              \
+                                const DeviceTensor<T>&);                                                     \
+  template void row_bias_backward<T>(ExecutionQueue&, const LinearParameters&, const WholeResidual<T>&,      \
+                                     Replicated<const T>, GradientSink<T>&);                                 \
+  template void row_bias_backward<T>(ExecutionQueue&, const LinearParameters&, const ShardedResidual<T>&,    \
+                                     ShardedToken<const T>, GradientSink<T>&);                               \
   template void row_linear_backward_input<T>(ExecutionQueue&, const ParameterStore<T>&,                      \
                                              const LinearParameters&, Replicated<const T>,                   \
                                              ShardedFeature<T>);                                             \

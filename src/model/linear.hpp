@@ -6,6 +6,7 @@
 #include "src/kernels/kernel_types.hpp"
 #include "src/model/gradient_sink.hpp"
 #include "src/model/parameter_store.hpp"
+#include "src/model/residual_stream.hpp"
 #include "src/tensor/placement.hpp"
 
 namespace charter {
@@ -23,20 +24,27 @@ template <class T>
 void column_linear_backward_weight(ExecutionQueue& queue, const LinearParameters& ids,
                                    ShardedFeature<const T> d_y, Replicated<const T> x, GradientSink<T>& sink);
 
-// y [T, O] = x [T, I] W^T without bias; this rank's summand. The bias is added once, after the sum:
-// add_row_bias.
+// y [T, O] = x [T, I] W^T without bias; this rank's summand. The bias is added once, after the sum, to the
+// rows that are held then: add_row_bias.
 template <class T>
 void row_linear_forward(ExecutionQueue& queue, const ParameterStore<T>& weights, const LinearParameters& ids,
                         ShardedFeature<const T> x, Partial<T> y);
-template <class T>
-void add_row_bias(ExecutionQueue& queue, const ParameterStore<T>& weights, const LinearParameters& ids,
-                  Replicated<T> y);
 // d_x [T, I] = d_y W. Local.
 template <class T>
 void row_linear_backward_input(ExecutionQueue& queue, const ParameterStore<T>& weights,
                                const LinearParameters& ids, Replicated<const T> d_y, ShardedFeature<T> d_x);
+// Of the weight alone.
 template <class T>
 void row_linear_backward_weight(ExecutionQueue& queue, const LinearParameters& ids, Replicated<const T> d_y,
                                 ShardedFeature<const T> x, GradientSink<T>& sink);
+
+// y += bias, where there is one; rows of whatever placement.
+template <class T>
+void add_row_bias(ExecutionQueue& queue, const ParameterStore<T>& weights, const LinearParameters& ids,
+                  const DeviceTensor<T>& y);
+// The bias's gradient from the rows held here: a summand where the residual stream is cut by tokens.
+template <class T, class Residual>
+void row_bias_backward(ExecutionQueue& queue, const LinearParameters& ids, const Residual& residual,
+                       typename Residual::template Rows<const T> d_y, GradientSink<T>& sink);
 
 }  // namespace charter

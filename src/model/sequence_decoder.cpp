@@ -43,7 +43,8 @@ std::vector<float> SequenceDecoder<T>::append(const std::vector<std::int32_t>& i
   copy_to_device<std::int32_t>(*queue_, positions.tensor(), host_positions);
 
   const LayerContext<T> context{nullptr, positions.tensor(), stage_->rope()};
-  DeviceBuffer<T> stream = stage_->embed(*queue_, *weights_, device_ids.tensor(), positions.tensor());
+  DeviceBuffer<T> stream = stage_->embed(*queue_, *weights_, WholeResidual<T>(stage_->axis(), tokens),
+                                         device_ids.tensor(), positions.tensor());
   for (std::size_t i = 0; i < stage_->layers().size(); ++i) {
     stream = stage_->layers()[i].decode(*queue_, *weights_, context, std::move(stream), length_,
                                         k_caches_[i].tensor(), v_caches_[i].tensor());

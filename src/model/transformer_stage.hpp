@@ -23,7 +23,7 @@ struct StageRange {
 template <class T>
 struct StageSaved {
   std::vector<LayerSaved<T>> layers;
-  DeviceBuffer<T> output;  // [T, C] residual stream behind the last layer
+  DeviceBuffer<T> output;  // [R, C] residual stream behind the last layer
 };
 
 template <class T>
@@ -33,7 +33,7 @@ class TransformerStage {
   TransformerStage(ExecutionQueue& queue, const ModelConfig& config, const ParameterList& list,
                    const TensorAxis<T>& axis, const StageRange& range);
 
-  // `input` [T, C] comes from the stage before; it is empty when this stage embeds.
+  // `input` [R, C] comes from the stage before; it is empty when this stage embeds.
   void forward(ExecutionQueue& queue, const ParameterStore<T>& weights, const MicroBatch& batch,
                DeviceBuffer<T> input, StageSaved<T>& saved) const;
   // `d_output` comes from the stage behind; it is empty when this stage has the head, which then fills
@@ -46,17 +46,33 @@ class TransformerStage {
   void evaluate(ExecutionQueue& queue, const ParameterStore<T>& weights, const MicroBatch& batch,
                 const TokenLosses<T>& losses) const;
 
-  DeviceBuffer<T> embed(ExecutionQueue& queue, const ParameterStore<T>& weights,
+  // [R, C] of the tokens held.
+  template <class Residual>
+  DeviceBuffer<T> embed(ExecutionQueue& queue, const ParameterStore<T>& weights, const Residual& residual,
                         const DeviceTensor<const std::int32_t>& ids,
                         const DeviceTensor<const std::int32_t>& positions) const;
+  const TensorAxis<T>& axis() const { return *axis_; }
   const std::vector<DecoderLayer<T>>& layers() const { return layers_; }
   const LanguageHead<T>& head() const { return head_; }
   const kernels::RopeTable<T>* rope() const { return rope_ ? &*rope_ : nullptr; }
 
  private:
   LayerContext<T> context(const MicroBatch& batch) const;
-  void backward_embedding(ExecutionQueue& queue, const MicroBatch& batch, const DeviceTensor<const T>& d_out,
-                          GradientSink<T>& sink) const;
+  // The functions above, for one way in which the residual stream lies.
+  template <class Residual>
+  void forward_of(ExecutionQueue& queue, const ParameterStore<T>& weights, const MicroBatch& batch,
+                  const Residual& residual, DeviceBuffer<T> input, StageSaved<T>& saved) const;
+  template <class Residual>
+  DeviceBuffer<T> backward_of(ExecutionQueue& queue, const ParameterStore<T>& weights,
+                              const MicroBatch& batch, const Residual& residual, DeviceBuffer<T> d_output,
+                              StageSaved<T>& saved, const TokenLosses<T>* losses,
+                              GradientSink<T>& sink) const;
+  template <class Residual>
+  void evaluate_of(ExecutionQueue& queue, const ParameterStore<T>& weights, const MicroBatch& batch,
+                   const Residual& residual, const TokenLosses<T>& losses) const;
+  template <class Residual>
+  void backward_embedding(ExecutionQueue& queue, const MicroBatch& batch, const Residual& residual,
+                          const DeviceTensor<T>& d_out, GradientSink<T>& sink) const;
 
   const ModelConfig* config_;
   const ParameterList* list_;

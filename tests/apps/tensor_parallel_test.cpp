@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// --tp as a user gives it: the same training, the same restart, the same messages on every mesh.
+// --tp and --sequence-parallel as a user gives them: the same training, the same restart, the same messages
+// on every mesh.
 #include <filesystem>
 
 #include <gmock/gmock.h>
@@ -47,17 +48,20 @@ TEST_F(TensorParallel, LossesAreThoseOfOneRankAndRestartsMayChangeTheMesh) {
   struct Meshes {
     std::string name;
     int ranks;
-    std::string tensor;
+    std::vector<std::string> cut;
     int ranks_later;
-    std::string tensor_later;
+    std::vector<std::string> cut_later;
   };
-  for (const Meshes& one :
-       {Meshes{"from-2-to-1", 2, "2", 1, "1"}, Meshes{"from-2x2-to-4", 4, "2", 4, "4"},
-        Meshes{"from-4-to-2x2", 4, "4", 4, "2"}, Meshes{"from-data-to-2", 3, "1", 2, "2"}}) {
+  const std::vector<Meshes> cases{
+      {"from-2-to-1", 2, {"--tp", "2"}, 1, {}},
+      {"from-2x2-to-4", 4, {"--tp", "2"}, 4, {"--tp", "4", "--sequence-parallel"}},
+      {"from-4-to-2x2", 4, {"--tp", "4"}, 4, {"--tp", "2", "--sequence-parallel"}},
+      {"from-data-to-2", 3, {}, 2, {"--tp", "2"}}};
+  for (const Meshes& one : cases) {
     const Finished begun =
-        run(one.ranks, "sft_train", arguments(one.name, {"--tp", one.tensor, "--max-steps", "10"}));
+        run(one.ranks, "sft_train", with_changes(arguments(one.name, {"--max-steps", "10"}), one.cut));
     ASSERT_EQ(begun.exit_code, 0) << begun.output;
-    const Finished ended = run(one.ranks_later, "sft_train", arguments(one.name, {"--tp", one.tensor_later}));
+    const Finished ended = run(one.ranks_later, "sft_train", arguments(one.name, one.cut_later));
     ASSERT_EQ(ended.exit_code, 0) << ended.output;
     expect_same_training(one.name, "reference");
   }
@@ -72,15 +76,19 @@ TEST_F(TensorParallel, MistakesNameEveryRuleWithItsLegalDegreesOnAnyNumberOfRank
                       HasSubstr("does not divide the")));
     EXPECT_EQ(finished.output.find(" error: "), finished.output.rfind(" error: ")) << finished.output;
   }
+  const Finished uncut = run(2, "sft_train", arguments("run", {"--sequence-parallel"}));
+  EXPECT_EQ(uncut.exit_code, 64) << uncut.output;
+  EXPECT_THAT(uncut.output, HasSubstr("it goes with --tp 2 or more"));
   const Finished verified = run(2, "sft_train", arguments("run", {"--tp", "2", "--verify"}));
   EXPECT_EQ(verified.exit_code, 64) << verified.output;
   EXPECT_THAT(verified.output, HasSubstr("--verify goes with --tp 1"));
 }
 
 TEST_F(TensorParallel, ADryRunOfOneProcessPredictsThePoolOfTheRun) {
-  const Finished plan = run(0, "sft_train", arguments("run", {"--dry-run", "--dp", "1", "--tp", "2"}));
+  const Finished plan =
+      run(0, "sft_train", arguments("run", {"--dry-run", "--dp", "1", "--tp", "2", "--sequence-parallel"}));
   ASSERT_EQ(plan.exit_code, 0) << plan.output;
-  ASSERT_EQ(run(2, "sft_train", arguments("run", {"--tp", "2"})).exit_code, 0);
+  ASSERT_EQ(run(2, "sft_train", arguments("run", {"--tp", "2", "--sequence-parallel"})).exit_code, 0);
   const auto last =
       metrics(path("run"), "pool_peak_bytes").rbegin()->second.at("pool_peak_bytes").get<std::int64_t>();
   EXPECT_THAT(plan.output, HasSubstr("pool peak of rank 0: " + std::to_string(last) + " bytes"));

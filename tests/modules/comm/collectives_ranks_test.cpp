@@ -137,6 +137,22 @@ TEST_P(Collectives, ReduceScatterGivesEachRankItsBlock) {
   }
 }
 
+TEST_P(Collectives, ReduceScatterVGivesEachRankItsBlockSomeEmpty) {
+  std::vector<std::int64_t> counts;
+  std::vector<float> sent;
+  for (int block = 0; block < size(); ++block) {
+    counts.push_back(4 * block);
+    for (int i = 0; i < 4 * block; ++i) sent.push_back(static_cast<float>(block * 10 + i + rank()));
+  }
+  std::vector<float> received(static_cast<std::size_t>(4 * rank()));
+  comm_.reduce_scatter_v(sent, received, counts, ReduceOp::sum);
+  const int ranks_sum = size() * (size() - 1) / 2;
+  for (int i = 0; i < 4 * rank(); ++i) {
+    EXPECT_EQ(received[static_cast<std::size_t>(i)],
+              static_cast<float>(size() * (rank() * 10 + i) + ranks_sum));
+  }
+}
+
 TEST_P(Collectives, EmptyBuffersAreOrdinary) {
   std::vector<float> none;
   comm_.broadcast(none, 0);

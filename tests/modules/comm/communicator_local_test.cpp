@@ -28,13 +28,16 @@ TEST(SelfCommunicator, CollectivesCopyToItself) {
   self.reduce_scatter(sent, received, ReduceOp::sum);
   EXPECT_EQ(received, sent);
   received.assign(3, 0.0F);
+  self.reduce_scatter_v(sent, received, counts, ReduceOp::sum);
+  EXPECT_EQ(received, sent);
+  received.assign(3, 0.0F);
   Request request = self.iall_gather(sent, received);
   EXPECT_TRUE(request.ended());
   EXPECT_EQ(received, sent);
   EXPECT_EQ(self.all_reduce_value(7, ReduceOp::sum), 7);
   self.barrier();
   EXPECT_EQ(self.totals().bytes(), 0);
-  EXPECT_EQ(self.totals().calls(), 6);
+  EXPECT_EQ(self.totals().calls(), 7);
 }
 
 TEST(SelfCommunicator, SplitsIntoItself) {

@@ -13,18 +13,26 @@
 
 namespace charter::test {
 
-// Every way to write `ranks` as data x tensor degrees that `config` can be cut into.
-std::vector<MeshDegrees> legal_meshes(int ranks, const std::string& config);
+// A way to cut a run over ranks.
+struct TestMesh {
+  MeshDegrees degrees;
+  bool cuts_tokens = false;
+
+  std::string name() const;
+};
+
+// Every way to write `ranks` as data x tensor degrees that `config` can be cut into, tokens cut and not.
+std::vector<TestMesh> legal_meshes(int ranks, const std::string& config);
 
 template <class T>
 class MeshModel {
  public:
   // Collective over `world`. Weights as testing_support::randomise draws them, whatever the mesh.
-  MeshModel(const Communicator& world, const MeshDegrees& degrees, const std::string& config,
+  MeshModel(const Communicator& world, const TestMesh& cut, const std::string& config,
             const OptimizerSettings& settings, Arithmetic arithmetic = Arithmetic::fast)
-      : mesh(world, MeshShape(degrees, world.size())),
+      : mesh(world, MeshShape(cut.degrees, world.size())),
         queue(pool, arithmetic),
-        axis(mesh.tensor()),
+        axis(mesh.tensor(), cut.cuts_tokens),
         model(queue, ModelConfig::from_json(config, "test"), axis),
         optimizer(queue, model.list, settings) {
     testing_support::randomise(queue, model.weights, 21);

@@ -36,9 +36,9 @@ OptimizerSettings settings_of(OptimizerKind kind) {
 }
 
 template <class T>
-Outcome run_steps(const Communicator& world, const MeshDegrees& degrees, const std::string& config,
+Outcome run_steps(const Communicator& world, const test::TestMesh& cut, const std::string& config,
                   std::int64_t micro_batch, OptimizerKind kind, int steps) {
-  MeshModel<T> on(world, degrees, config, settings_of(kind));
+  MeshModel<T> on(world, cut, config, settings_of(kind));
   StepExecutor<T> executor(on.queue, on.model, on.optimizer, on.mesh, {512});
   const SampleStore store = test::ragged_samples(on.model.config.vocabulary);
   const DataOrder order(store, DataSplit(store.size(), 0, 1), 1);
@@ -106,9 +106,9 @@ TEST_P(MeshStep, EveryMeshGivesTheLossNormGradientsAndWeightsOfOneRankInFloat64)
                                                                   {OptimizerKind::adamw, 3}};
   for (const auto& [kind, micro_batch] : cases) {
     const Outcome oracle = run_steps<double>(alone, {}, GetParam(), 100, kind, 2);
-    for (const MeshDegrees& degrees : test::legal_meshes(test::world().size(), GetParam())) {
-      SCOPED_TRACE(testing::Message() << "tp " << degrees.tensor << ", micro-batch " << micro_batch);
-      expect_oracle(run_steps<float>(test::world(), degrees, GetParam(), micro_batch, kind, 2), oracle, list);
+    for (const test::TestMesh& cut : test::legal_meshes(test::world().size(), GetParam())) {
+      SCOPED_TRACE(testing::Message() << cut.name() << ", micro-batch " << micro_batch);
+      expect_oracle(run_steps<float>(test::world(), cut, GetParam(), micro_batch, kind, 2), oracle, list);
     }
   }
 }
@@ -117,8 +117,8 @@ TEST_P(MeshStep, EveryMeshGivesTheLossNormGradientsAndWeightsOfOneRankInFloat64)
 TEST_P(MeshStep, InFloat64MeshesAgreeToFourteenDigits) {
   const Communicator alone = Communicator::self("oracle");
   const Outcome oracle = run_steps<double>(alone, {}, GetParam(), 100, OptimizerKind::sgd, 1);
-  for (const MeshDegrees& degrees : test::legal_meshes(test::world().size(), GetParam())) {
-    const Outcome found = run_steps<double>(test::world(), degrees, GetParam(), 2, OptimizerKind::sgd, 1);
+  for (const test::TestMesh& cut : test::legal_meshes(test::world().size(), GetParam())) {
+    const Outcome found = run_steps<double>(test::world(), cut, GetParam(), 2, OptimizerKind::sgd, 1);
     for (std::size_t i = 0; i < oracle.gradients.size(); ++i)
       EXPECT_LE(distance(found.gradients[i], oracle.gradients[i]), 1e-13 * (1 + norm(oracle.gradients[i])));
     EXPECT_NEAR(found.norm, oracle.norm, 1e-13 * oracle.norm);
@@ -126,10 +126,10 @@ TEST_P(MeshStep, InFloat64MeshesAgreeToFourteenDigits) {
 }
 
 // The pool of one rank over a step and an evaluation: its peak, and how far it reaches.
-PoolUse pool_of(MemoryPool::Mode mode, const Mesh& mesh, const std::string& config) {
+PoolUse pool_of(MemoryPool::Mode mode, const Mesh& mesh, bool cuts_tokens, const std::string& config) {
   MemoryPool pool(mode);
   ExecutionQueue queue(pool, Arithmetic::fast);
-  const MeshTensorAxis<float> axis(mesh.tensor());
+  const MeshTensorAxis<float> axis(mesh.tensor(), cuts_tokens);
   ModelState<float> model(queue, ModelConfig::from_json(config, "test"), axis);
   testing_support::randomise(queue, model.weights, 21);
   Optimizer<float> optimizer(queue, model.list, {});
@@ -145,14 +145,14 @@ PoolUse pool_of(MemoryPool::Mode mode, const Mesh& mesh, const std::string& conf
 }
 
 TEST_P(MeshStep, APlanPredictsThePoolOfEveryRankExactly) {
-  for (const MeshDegrees& degrees : test::legal_meshes(test::world().size(), GetParam())) {
-    const MeshShape shape(degrees, test::world().size());
+  for (const test::TestMesh& cut : test::legal_meshes(test::world().size(), GetParam())) {
+    const MeshShape shape(cut.degrees, test::world().size());
     const Mesh mesh(test::world(), shape);
-    const PoolUse run = pool_of(MemoryPool::Mode::run, mesh, GetParam());
-    const PoolUse plan =
-        pool_of(MemoryPool::Mode::plan, Mesh::planned(shape, test::world().rank()), GetParam());
-    EXPECT_EQ(plan.peak_bytes, run.peak_bytes) << degrees.tensor;
-    EXPECT_EQ(plan.extent_bytes, run.extent_bytes) << degrees.tensor;
+    const PoolUse run = pool_of(MemoryPool::Mode::run, mesh, cut.cuts_tokens, GetParam());
+    const PoolUse plan = pool_of(MemoryPool::Mode::plan, Mesh::planned(shape, test::world().rank()),
+                                 cut.cuts_tokens, GetParam());
+    EXPECT_EQ(plan.peak_bytes, run.peak_bytes) << cut.name();
+    EXPECT_EQ(plan.extent_bytes, run.extent_bytes) << cut.name();
   }
 }
 
