@@ -71,7 +71,8 @@ load_settings() {
   # shellcheck source=/dev/null
   source "$charter_jobscripts/$scheduler/scheduler.sh"
   check_choice CHARTER_REQUEUE auto requeue resubmit never
-  check_choice CHARTER_STOP_BY signal file
+  check_choice CHARTER_STOP_BY "" signal file
+  choose_stop
   check_numbers CHARTER_STOP_MARGIN CHARTER_RELAUNCHES CHARTER_RELAUNCH_PAUSE CHARTER_MIN_NODES CHARTER_MAX_JOBS \
     CHARTER_GPUS_PER_RANK
   [[ -z "$CHARTER_CORES_PER_RANK" ]] || check_numbers CHARTER_CORES_PER_RANK

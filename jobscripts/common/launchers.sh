@@ -13,7 +13,8 @@ build_command() {
   hosts=()
   while read -r host; do hosts+=("$host"); done < <(rank_hosts)
   # Outside a job (--print) the command is shown as for this host.
-  ((${#hosts[@]} > 0)) || [[ "$launcher" == srun || "$launcher" == mpirun ]] || hosts=("$(hostname -s)")
+  ((${#hosts[@]} > 0)) || [[ "$launcher" == srun || "$launcher" == mpirun || "$scheduler" == local ]] ||
+    hosts=("$(hostname -s)")
   gpu_wrapper=()
   export CHARTER_GPUS_PER_RANK # read by the wrapper
   ((CHARTER_GPUS_PER_RANK > 0)) && gpu_wrapper=("$charter_jobscripts/common/gpu_bind.sh")
@@ -55,12 +56,14 @@ launch_with_srun() {
   command+=($CHARTER_SRUN_FLAGS)
 }
 
-# Open MPI. Without hosts (one machine), scripts/mpirun.sh knows what root and few cores need.
+# Without hosts (one machine), whichever MPI it is: the script knows what root and few cores need.
+launch_here() {
+  command=("$(dirname "$charter_jobscripts")/scripts/mpirun.sh" "${CHARTER_RANKS:-$(nproc)}" "${gpu_wrapper[@]}")
+}
+
+# Open MPI.
 launch_with_mpirun() {
-  if ((${#hosts[@]} == 0)); then
-    command=("$(dirname "$charter_jobscripts")/scripts/mpirun.sh" "${CHARTER_RANKS:-$(nproc)}" "${gpu_wrapper[@]}")
-    return
-  fi
+  ((${#hosts[@]} == 0)) && launch_here && return
   command=(mpirun -n "${#hosts[@]}" --hostfile "$(write_host_file)")
   command+=(--map-by "slot${CHARTER_CORES_PER_RANK:+:PE=$CHARTER_CORES_PER_RANK}" --bind-to core)
   local name
@@ -75,11 +78,16 @@ launch_with_mpirun() {
 # Hydra kills the ranks that are left when one has ended, and its exit code is then a signal's number instead of 128 and that,
 # for a hang (79) too. Codes of Charter's are above all signals.
 translate_status() {
-  [[ "${CHARTER_LAUNCHER:-$scheduler_launcher}" == hydra ]] && ((status > 1 && status < 64)) && status=$((128 + status))
+  [[ "${CHARTER_LAUNCHER:-$scheduler_launcher}" == hydra ]] || return 0
+  ((status > 1 && status < 64)) && status=$((128 + status))
+  # When a signal to the whole job ends its own processes too, it returns 0 whatever the ranks did. A run that is done
+  # ends at once when it is started again.
+  ((status == 0 && (stop_asked || cancelled))) && status=75
   return 0
 }
 
 launch_with_hydra() {
+  ((${#hosts[@]} == 0)) && launch_here && return
   command=(mpiexec -n "${#hosts[@]}" -ppn "$(ranks_per_host)" -f "$(write_host_file unique)" -bind-to core)
   [[ -n "$CHARTER_CORES_PER_RANK" ]] && command[-1]="core:$CHARTER_CORES_PER_RANK"
   # shellcheck disable=SC2206

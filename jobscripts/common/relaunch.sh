@@ -38,13 +38,23 @@ launch_once() {
   record_environment "$run_dir/environment/$(date -u +%Y%m%dT%H%M%SZ).${CHARTER_JOB_ID//\//_}.$launches.txt" "${command[@]}" ||
     say "the environment could not be recorded in $run_dir/environment"
   say "start: ${command[*]}"
-  "${command[@]}" &
+  [[ "$scheduler" == local ]] && set -m
+  start_ranks </dev/null &
   job_pid=$!
+  set +m
   # A signal that came between the test above and this line found nobody to ask.
   ((stop_asked || cancelled)) && ask_ranks_to_stop
   wait_for_launcher
   translate_status
   say "ended with $status: $(exit_advice "$status")"
+}
+
+# Ctrl-C in a terminal goes to a whole process group: the local script (set -m) has the launcher in another one, because
+# mpirun leaves the ranks three seconds and MPICH's mpiexec none. A launcher that passes no USR2 on would end by one that a
+# scheduler sends to every process of the job.
+start_ranks() {
+  [[ "$CHARTER_STOP_BY" == file ]] && trap '' USR2
+  exec "${command[@]}"
 }
 
 decide() {

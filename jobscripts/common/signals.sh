@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2154,SC2034  # the parts share variables (job.sh)
 # Signals on their way from the scheduler to the ranks. USR2 (the job's end is near) and TERM, INT, HUP (somebody ends it) both
-# reach the ranks as USR2: on TERM, Open MPI's mpirun kills them after about three seconds.
+# reach the ranks as USR2, or as the file STOP: on TERM, Open MPI's mpirun kills them after about three seconds.
 
 stop_asked=0     # the job's time is nearly over
 cancelled=0      # somebody ends the job
@@ -12,6 +12,17 @@ install_traps() {
   trap 'stop_asked=1; ask_ranks_to_stop' USR2
   trap 'cancelled=1; ask_ranks_to_stop' TERM INT HUP
   trap 'interrupted=1; [[ -n "$job_pid" ]] && kill -s USR1 "$job_pid" 2>/dev/null' USR1
+}
+
+# Sets CHARTER_STOP_BY where the site leaves that open.
+choose_stop() {
+  if [[ "${CHARTER_LAUNCHER:-$scheduler_launcher}" != hydra ]]; then
+    CHARTER_STOP_BY=${CHARTER_STOP_BY:-signal}
+  elif [[ "$CHARTER_STOP_BY" == signal ]]; then
+    refuse 78 "CHARTER_STOP_BY=signal: MPICH's mpiexec does not pass USR2 on to the ranks, it ends by it; set file, or nothing"
+  else
+    CHARTER_STOP_BY="file"
+  fi
 }
 
 # shellcheck disable=SC2317  # called by the traps

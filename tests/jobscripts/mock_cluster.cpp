@@ -17,6 +17,7 @@ namespace fs = std::filesystem;
 constexpr const char* mock_script = R"bash(#!/usr/bin/env bash
 name=$(basename "$0")
 folder=$(dirname "$(dirname "$0")")
+[[ "$1" == --version ]] && exec cat "$folder/version"
 echo "$*" >>"$folder/calls.$name"
 count=$(grep -c '' "$folder/calls.$name")
 RUN=$folder/run
@@ -41,6 +42,7 @@ MockCluster::MockCluster() {
     write_script(path() / "mocks" / name, mock_script);
   }
   write_script(path() / "bin" / "sft_train", "#!/bin/sh\necho 'sft_train of a test'\n");
+  write_file_atomically(path() / "version", "a launcher of a test\n");
   set("PATH", (path() / "mocks").string() + ":/usr/bin:/bin");
   set("HOME", path().string());
   set("CHARTER_HOME", test::source_folder().string());

@@ -20,8 +20,11 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
+using testing::StartsWith;
 
 constexpr const char* stop_on_usr2 = "on_usr2 'exit 75'; ";
+constexpr const char* wait_for_stop_file =
+    "for i in {1..100}; do [[ -e $RUN/STOP ]] && break; sleep 0.1; done; [[ -e $RUN/STOP ]] || exit 99; ";
 
 class OtherSchedulers : public testing::Test {
  protected:
@@ -254,19 +257,11 @@ class LocalJob : public OtherSchedulers {
  protected:
   LocalJob() { cluster_.set("CHARTER_RANKS", "2"); }
   Finished run() { return cluster_.run("local/sft_train.sh"); }
-  // scripts/mpirun.sh asks mpirun for its version before each start.
-  std::vector<std::string> starts() const {
-    std::vector<std::string> found;
-    for (const std::string& call : cluster_.calls("mpirun")) {
-      if (call.starts_with("-n ")) found.push_back(call);
-    }
-    return found;
-  }
+  std::vector<std::string> starts() const { return cluster_.calls("mpirun"); }
 };
 
-// Calls of mpirun alternate: version, start, version, start.
 TEST_F(LocalJob, GoesOnByItselfAfterAStop) {
-  cluster_.plan("mpirun", {"", "exit 75", "", "exit 75"});
+  cluster_.plan("mpirun", {"exit 75", "exit 75"});
   const Finished finished = run();
   EXPECT_EQ(finished.exit_code, 0) << finished.output;
   EXPECT_THAT(starts(), ElementsAre(HasSubstr("-n 2 "), HasSubstr("-n 2 "), HasSubstr("-n 2 ")));
@@ -274,7 +269,7 @@ TEST_F(LocalJob, GoesOnByItselfAfterAStop) {
 }
 
 TEST_F(LocalJob, GoesOnAfterAnEarlySignalToo) {
-  cluster_.plan("mpirun", {"", std::string(stop_on_usr2) + "kill -USR2 $PPID; hold"});
+  cluster_.plan("mpirun", {std::string(stop_on_usr2) + "kill -USR2 $PPID; hold"});
   const Finished finished = run();
   EXPECT_EQ(finished.exit_code, 0) << finished.output;
   EXPECT_THAT(starts(), SizeIs(2));
@@ -285,15 +280,47 @@ TEST_F(LocalJob, AnotherLauncherIsRefused) {
   EXPECT_EQ(run().exit_code, 78);
 }
 
+class LocalJobOfMpich : public LocalJob {
+ protected:
+  LocalJobOfMpich() {
+    write_file_atomically(cluster_.path() / "version", "HYDRA build details:\n    Version: 4.0.2\n");
+  }
+};
+
+TEST_F(LocalJobOfMpich, IsAskedThroughTheStopFileAndItsCodesAreUnderstood) {
+  // USR2 would end it.
+  cluster_.plan("mpirun", {std::string("kill -USR2 $$ $PPID; ") + wait_for_stop_file + "exit 75", "exit 9"});
+  const Finished finished = run();
+  EXPECT_EQ(finished.exit_code, 0) << finished.output;
+  EXPECT_THAT(finished.output, HasSubstr("ended with 75"));
+  EXPECT_THAT(finished.output, HasSubstr("ended with 137: ended by signal 9"));
+  EXPECT_THAT(starts(), ElementsAre(StartsWith("-n 2 "), StartsWith("-n 2 "), StartsWith("-n 2 ")));
+}
+
+TEST_F(LocalJobOfMpich, ASuccessAfterACancellationIsNotBelieved) {
+  cluster_.plan("mpirun", {std::string("kill -TERM $PPID; ") + wait_for_stop_file + "exit 0"});
+  const Finished finished = run();
+  EXPECT_EQ(finished.exit_code, 75) << finished.output;
+}
+
+TEST_F(LocalJobOfMpich, CannotBeAskedBySignal) {
+  cluster_.set("CHARTER_STOP_BY", "signal");
+  const Finished refused = run();
+  EXPECT_EQ(refused.exit_code, 78);
+  EXPECT_THAT(refused.output, HasSubstr("set file, or nothing"));
+}
+
 TEST_F(LocalJob, EndsAfterAStopWhenItShallNotGoOn) {
   cluster_.set("CHARTER_REQUEUE", "never");
-  cluster_.plan("mpirun", {"", "exit 75"});
+  cluster_.plan("mpirun", {"exit 75"});
   EXPECT_EQ(run().exit_code, 75);
   EXPECT_THAT(starts(), SizeIs(1));
 }
 
+// Ctrl-C in a terminal: the script's whole process group gets it, and the launcher would end the ranks by it.
 TEST_F(LocalJob, InterruptSavesAndEnds) {
-  cluster_.plan("mpirun", {"", std::string(stop_on_usr2) + "kill -INT $PPID; hold"});
+  cluster_.plan("mpirun", {std::string(stop_on_usr2) +
+                           "kill -INT -- -$PPID; (($(ps -o pgid= -p $$) == PPID)) && exit 98; hold"});
   const Finished finished = run();
   EXPECT_EQ(finished.exit_code, 75) << finished.output;
   EXPECT_THAT(finished.output, HasSubstr("ended with 75"));
@@ -302,7 +329,7 @@ TEST_F(LocalJob, InterruptSavesAndEnds) {
 
 TEST_F(LocalJob, StartsHaveAnEnd) {
   cluster_.set("CHARTER_MAX_JOBS", "3");
-  cluster_.plan("mpirun", {}, "[[ \"$1\" == -n ]] && exit 75");
+  cluster_.plan("mpirun", {}, "exit 75");
   EXPECT_EQ(run().exit_code, 75);
   EXPECT_THAT(starts(), SizeIs(3));
 }
