@@ -7,6 +7,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "src/base/file.hpp"
 #include "tests/apps/program_runner.hpp"
@@ -131,11 +132,29 @@ TEST_F(SftTrain, AFinishedRunStartedAgainEndsAtOnce) {
   const Finished first = run(2, "sft_train", arguments("run", {"--max-steps", "2"}));
   ASSERT_EQ(first.exit_code, 0) << first.output;
   EXPECT_THAT(first.output, HasSubstr("finished at step 2; text_gen --model " + path("run")));
+  EXPECT_THAT(first.output, HasSubstr(" samples to train on"));
   const auto before = fingerprints(path("run"), 2);
   const Finished again = run(2, "sft_train", arguments("run", {"--max-steps", "2"}));
   EXPECT_EQ(again.exit_code, 0) << again.output;
   EXPECT_THAT(again.output, HasSubstr("reached its end"));
+  EXPECT_THAT(again.output, Not(HasSubstr(" samples to train on"))) << "ends before anything is read";
   EXPECT_EQ(fingerprints(path("run"), 2), before);
+  EXPECT_EQ(metrics(path("run"), "loss").size(), 2U);
+}
+
+TEST_F(SftTrain, TheRunFolderFollowsUmaskAndSetgid) {
+  const mode_t former = ::umask(027);
+  std::filesystem::create_directory(path("run"));
+  ASSERT_EQ(::chmod(path("run").c_str(), 02770), 0);
+  const Finished finished = run(2, "sft_train", arguments("run", {"--max-steps", "2"}));
+  ::umask(former);
+  ASSERT_EQ(finished.exit_code, 0) << finished.output;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(path("run"))) {
+    if (entry.is_symlink()) continue;
+    struct stat status {};
+    ASSERT_EQ(::stat(entry.path().c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 07777, entry.is_directory() ? 02750U : 0640U) << entry.path();
+  }
 }
 
 TEST_F(SftTrain, AChangedSettingIsRefusedWithBothValues) {
@@ -187,6 +206,13 @@ TEST_F(SftTrain, ARunFinishedByStepsGoesOnToTheEndOfItsEpoch) {
   const Finished finished = run(1, "sft_train", whole_epoch);
   EXPECT_EQ(finished.exit_code, 0) << finished.output;
   EXPECT_EQ(metrics(path("run"), "loss").size(), 7U);  // 37 samples in batches of 6
+  // Finished by its epoch it has no --max-steps that says so.
+  const std::string manifest = path("run/checkpoints/step-0000000007/MANIFEST.json");
+  const auto written = std::filesystem::last_write_time(manifest);
+  const Finished again = run(1, "sft_train", whole_epoch);
+  EXPECT_EQ(again.exit_code, 0) << again.output;
+  EXPECT_THAT(again.output, HasSubstr("reached its end"));
+  EXPECT_EQ(std::filesystem::last_write_time(manifest), written);
 }
 
 TEST_F(SftTrain, ACheckpointOfAnotherFolderIsGoneOnFromWithItsOwnSettings) {
