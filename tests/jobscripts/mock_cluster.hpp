@@ -30,8 +30,8 @@ class MockCluster {
   // Copies jobscripts/<script>, sets model, data, run_dir and options in it as a user does, and runs it.
   apps_test::Finished run(const std::string& script, const std::vector<std::string>& arguments = {});
 
-  // How `command` was called: its arguments in one line, one a call. A scheduler asked for facts that were not
-  // planned counts too; a question for its version (answered with the file `version`) does not.
+  // How `command` was called: its arguments in one line, one a call. A scheduler asked for facts that were
+  // not planned counts too; a question for its version (answered with the file `version`) does not.
   std::vector<std::string> calls(const std::string& command) const;
 
   const std::filesystem::path& path() const { return folder_.path(); }
