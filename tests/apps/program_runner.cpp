@@ -16,6 +16,7 @@
 #include "src/base/error.hpp"
 #include "src/base/file.hpp"
 #include "src/text/tokenizer_json.hpp"
+#include "tests/support/job_status.hpp"
 #include "tests/support/time_scale.hpp"
 
 namespace charter::apps_test {
@@ -60,8 +61,8 @@ Finished wait_for_end(pid_t pid, const std::filesystem::path& output_file, int l
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return {code, read_file(output_file)};
+  const std::string output = read_file(output_file);
+  return {test::job_status(status, output), output};
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "src/base/json.hpp"
+#include "tests/support/job_status.hpp"
 #include "tests/support/time_scale.hpp"
 
 namespace charter {
@@ -35,7 +36,7 @@ Outcome run_command(const std::string& command) {
   while (std::fgets(block.data(), static_cast<int>(block.size()), pipe) != nullptr)
     outcome.output += block.data();
   const int status = ::pclose(pipe);
-  outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  outcome.status = test::job_status(status, outcome.output);
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return outcome;
 }
