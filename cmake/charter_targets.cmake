@@ -64,8 +64,9 @@ function(charter_program name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 endfunction()
 
-# Tests are compiled more often than they are run: at -O3 they would cost a build a minute more.
-set(charter_test_optimisation $<$<CONFIG:Release>:-O1>)
+# Tests are compiled more often than they are run: at -O1 they would cost a build a minute more, at -O3 two. Folders whose
+# tests compute much by themselves set another level.
+set(charter_test_optimisation $<$<CONFIG:Release>:-O0>)
 
 # What each test of CTest gets: one kind (scripts/print_budget.sh counts its seconds by it), a time limit, the launcher and
 # the sanitizers' settings. charter_test_settings(TEST KIND SECONDS [LABEL ...]); KIND: unit | ranks | faults | apps | fuzz.
