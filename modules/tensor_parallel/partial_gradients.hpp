@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients that backward leaves as summands on the ranks of the tensor axis, and their sums:
-//   key-value heads fewer than the degree are held in copies, each by the ranks of one sub-group; a copy sees
-//   the query heads of its own rank only; what is not cut (norms, biases of row-parallel layers, learned
-//   positions) sees the tokens of its own rank only where the residual stream is cut by tokens. Where it is
-//   not, these gradients are whole and equal, and summing them would be wrong.
+// Gradients that backward leaves as summands on the ranks of the tensor axis, and their sums.
+//
+// Key-value heads fewer than the degree are held in copies, each by the ranks of one sub-group; a copy sees
+// the query heads of its own rank only.
+//
+// What is not cut (norms, biases of row-parallel layers, learned positions) sees the tokens of its own rank
+// only where the residual stream is cut by tokens. Where it is not, these gradients are whole and equal, and
+// summing them would be wrong.
 #pragma once
 
 #include <optional>

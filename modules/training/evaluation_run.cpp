@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "modules/checkpoint/model_folder.hpp"
 #include "modules/comm/agreement.hpp"
 #include "modules/tensor_parallel/mesh_tensor_axis.hpp"
 #include "modules/training/evaluation_report.hpp"
@@ -157,8 +156,8 @@ void introduce(const ModelState<float>& model, const EvaluationOptions& options,
 ExitCode run_evaluation(Session& session, const OptionSet& set, const EvaluationOptions& options) {
   const Communicator& world = session.world();
   if (options.dry_run) return plan_evaluation(world, set, options);
-  const MeshShape shape = lay_out_mesh(world, degrees_of(options),
-                                       [&] { return open_model_or_checkpoint(options.model).config_json; });
+  const MeshShape shape =
+      lay_out_mesh(world, degrees_of(options), [&] { return config_json_of(options.model, false); });
   const Mesh mesh(world, shape);
   const NodeLayout layout = find_node_layout(world, ComputeSession::device_name());
   introduce_machine(session, shape, layout, options.threads);

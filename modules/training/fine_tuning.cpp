@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "modules/checkpoint/model_folder.hpp"
 #include "modules/comm/agreement.hpp"
 #include "modules/tensor_parallel/mesh_tensor_axis.hpp"
 #include "modules/topology/node_layout.hpp"
@@ -16,7 +15,6 @@
 #include "modules/training/start_clock.hpp"
 #include "modules/training/training_checkpoint.hpp"
 #include "modules/training/training_loop.hpp"
-#include "src/base/file.hpp"
 #include "src/base/log.hpp"
 #include "src/report/format_units.hpp"
 #include "src/tensor/compute_session.hpp"
@@ -197,13 +195,10 @@ ExitCode run_to_its_end(TrainingLoop& loop, CheckpointStore& checkpoints) {
 
 // What the run's model will be, before it is opened: the newest checkpoint's, else what the options name.
 std::string config_json_ahead(const TrainingOptions& options) {
-  constexpr std::int64_t most_bytes = std::int64_t{16} << 20;
-  const bool has_checkpoints = !CheckpointCatalogue(options.run_dir / checkpoints_folder).committed().empty();
-  if (has_checkpoints) return open_model_or_checkpoint(options.run_dir).config_json;
-  if (options.resume != "auto" && options.resume != "never")
-    return open_model_or_checkpoint(options.resume).config_json;
-  if (options.random_start) return read_file(options.model / "config.json", most_bytes);
-  return open_model_or_checkpoint(options.model).config_json;
+  if (!CheckpointCatalogue(options.run_dir / checkpoints_folder).committed().empty())
+    return config_json_of(options.run_dir, false);
+  if (options.resume != "auto" && options.resume != "never") return config_json_of(options.resume, false);
+  return config_json_of(options.model, options.random_start);
 }
 
 // What a run stands on besides its options.

@@ -53,6 +53,11 @@ ModelConfig checked_config(const ModelSource& source) {
   return config;
 }
 
+std::string config_json_of(const std::filesystem::path& path, bool random_start) {
+  return random_start ? read_file(path / "config.json", most_config_bytes)
+                      : open_model_or_checkpoint(path).config_json;
+}
+
 TextFiles ModelFiles::text() const {
   const auto content = [&](const char* name) {
     const auto found = files.find(name);
@@ -68,7 +73,7 @@ OpenedModel open_model_on_rank_0(const Communicator& world, const std::filesyste
   const std::string bundle = agree_on_text(world, "opening the model", [&] {
     std::map<std::string, std::string> files;
     if (random_start) {
-      files["config.json"] = read_file(path / "config.json", most_config_bytes);
+      files["config.json"] = config_json_of(path, random_start);
       ModelConfig::from_json(files["config.json"], (path / "config.json").string());
       keep_text(read_text_files(path), files);
     } else {

@@ -36,6 +36,10 @@ struct OpenedModel {
 // they are the file's claim. Returns the parsed configuration.
 ModelConfig checked_config(const ModelSource& source);
 
+// Local. config.json of what `path` names, and nothing else of it; with `random_start` a folder that need
+// hold no more. Throws as opening the model does.
+std::string config_json_of(const std::filesystem::path& path, bool random_start);
+
 // Collective over `world`. With `random_start` only config.json and the tokenizer are read. Otherwise the
 // tensors have been checked against config.json. Throws on all ranks what rank 0 met.
 OpenedModel open_model_on_rank_0(const Communicator& world, const std::filesystem::path& path,

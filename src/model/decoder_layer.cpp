@@ -62,7 +62,7 @@ void DecoderLayer<T>::attention_inputs(ExecutionQueue& queue, const ParameterSto
   saved.q = activations<T>(queue, tokens, query_features_, "LayerSaved::q");
   saved.k = activations<T>(queue, tokens, kv_features_, "LayerSaved::k");
   saved.v = activations<T>(queue, tokens, kv_features_, "LayerSaved::v");
-  const AllTokens<T> in = residual.gather(queue, saved.attention_in.tensor(), "DecoderLayer::attention_in");
+  const AllTokens<T> in = residual.gather(queue, {saved.attention_in.tensor()}, "DecoderLayer::attention_in");
   column_linear_forward<T>(queue, weights, ids_.query, in.tokens, {saved.q.tensor()});
   column_linear_forward<T>(queue, weights, ids_.key, in.tokens, {saved.k.tensor()});
   column_linear_forward<T>(queue, weights, ids_.value, in.tokens, {saved.v.tensor()});
@@ -105,7 +105,7 @@ DeviceBuffer<T> DecoderLayer<T>::finish(ExecutionQueue& queue, const ParameterSt
   saved.mlp_in = activations<T>(queue, residual.rows(), width, "LayerSaved::mlp_in");
   mlp_norm_.forward(queue, weights, middle, saved.mlp_in.tensor(), saved.mlp_norm);
   {
-    const AllTokens<T> in = residual.gather(queue, saved.mlp_in.tensor(), "DecoderLayer::mlp_in");
+    const AllTokens<T> in = residual.gather(queue, {saved.mlp_in.tensor()}, "DecoderLayer::mlp_in");
     if (config_->activation == ActivationKind::swiglu) {
       saved.gate = activations<T>(queue, tokens, ffn_, "LayerSaved::gate");
       column_linear_forward<T>(queue, weights, ids_.gate, in.tokens, {saved.gate.tensor()});
@@ -147,7 +147,7 @@ DeviceBuffer<T> DecoderLayer<T>::mlp_backward_input(ExecutionQueue& queue, const
                                                     const Residual& residual, const LayerSaved<T>& saved,
                                                     LayerDeferred<T>& deferred) const {
   const std::int64_t tokens = residual.tokens();
-  deferred.all_d_output = residual.gather(queue, deferred.d_output.tensor(), "LayerDeferred::all_d_output");
+  deferred.all_d_output = residual.gather(queue, {deferred.d_output.tensor()}, "LayerDeferred::all_d_output");
   deferred.d_up = activations<T>(queue, tokens, ffn_, "LayerDeferred::d_up");
   deferred.activation = activations<T>(queue, tokens, ffn_, "LayerDeferred::activation");
   activate(queue, saved, deferred.activation.tensor());
@@ -184,7 +184,7 @@ DeviceBuffer<T> DecoderLayer<T>::attention_backward_input(
     ExecutionQueue& queue, const ParameterStore<T>& weights, const LayerContext<T>& context,
     const Residual& residual, const LayerSaved<T>& saved, LayerDeferred<T>& deferred) const {
   const std::int64_t tokens = residual.tokens();
-  deferred.all_d_middle = residual.gather(queue, deferred.d_middle.tensor(), "LayerDeferred::all_d_middle");
+  deferred.all_d_middle = residual.gather(queue, {deferred.d_middle.tensor()}, "LayerDeferred::all_d_middle");
   deferred.d_q = activations<T>(queue, tokens, query_features_, "LayerDeferred::d_q");
   deferred.d_k = activations<T>(queue, tokens, kv_features_, "LayerDeferred::d_k");
   deferred.d_v = activations<T>(queue, tokens, kv_features_, "LayerDeferred::d_v");
@@ -244,7 +244,7 @@ void DecoderLayer<T>::backward_weight(ExecutionQueue& queue, const Residual& res
                                 {deferred.activation.tensor()}, sink);
   row_bias_backward<T>(queue, ids_.down, residual, {deferred.d_output.tensor()}, sink);
   {
-    const AllTokens<T> in = residual.gather(queue, saved.mlp_in.tensor(), "DecoderLayer::mlp_in");
+    const AllTokens<T> in = residual.gather(queue, {saved.mlp_in.tensor()}, "DecoderLayer::mlp_in");
     column_linear_backward_weight<T>(queue, ids_.up, {deferred.d_up.tensor()}, in.tokens, sink);
     if (config_->activation == ActivationKind::swiglu) {
       column_linear_backward_weight<T>(queue, ids_.gate, {deferred.d_gate.tensor()}, in.tokens, sink);
@@ -256,7 +256,8 @@ void DecoderLayer<T>::backward_weight(ExecutionQueue& queue, const Residual& res
                                 {saved.attention_out.tensor()}, sink);
   row_bias_backward<T>(queue, ids_.output, residual, {deferred.d_middle.tensor()}, sink);
   {
-    const AllTokens<T> in = residual.gather(queue, saved.attention_in.tensor(), "DecoderLayer::attention_in");
+    const AllTokens<T> in =
+        residual.gather(queue, {saved.attention_in.tensor()}, "DecoderLayer::attention_in");
     column_linear_backward_weight<T>(queue, ids_.value, {deferred.d_v.tensor()}, in.tokens, sink);
     column_linear_backward_weight<T>(queue, ids_.key, {deferred.d_k.tensor()}, in.tokens, sink);
     column_linear_backward_weight<T>(queue, ids_.query, {deferred.d_q.tensor()}, in.tokens, sink);

@@ -92,7 +92,7 @@ void LanguageHead<T>::evaluate(ExecutionQueue& queue, const ParameterStore<T>& w
                                const MicroBatch& batch, const Residual& residual,
                                typename Residual::template Rows<const T> x, const TokenLosses<T>& out) const {
   const Normed head = normed(queue, weights, x.local);
-  const AllTokens<T> hidden = residual.gather(queue, head.hidden.tensor(), "LanguageHead::all_hidden");
+  const AllTokens<T> hidden = residual.gather(queue, {head.hidden.tensor()}, "LanguageHead::all_hidden");
   const std::int64_t chunk = std::min(chunk_rows(), batch.tokens);
   const auto logits =
       make_buffer<T>(queue, MemoryCategory::workspace, {chunk, shard_.size}, "LanguageHead::logits");
@@ -144,7 +144,7 @@ DeviceBuffer<T> LanguageHead<T>::backward(ExecutionQueue& queue, const Parameter
   DeviceBuffer<T> summands = make_buffer<T>(queue, MemoryCategory::activations,
                                             {batch.tokens, config_->hidden}, "LanguageHead::d_hidden");
   {
-    const AllTokens<T> hidden = residual.gather(queue, head.hidden.tensor(), "LanguageHead::all_hidden");
+    const AllTokens<T> hidden = residual.gather(queue, {head.hidden.tensor()}, "LanguageHead::all_hidden");
     for (std::size_t leaf = 0; leaf < sink.leaves().size(); ++leaf) {
       const bool wanted = sink.wants(head_);
       GradientTarget<T> target;

@@ -27,7 +27,6 @@ class WholeResidual {
   using Rows = Replicated<U>;
 
   WholeResidual(const TensorAxis<T>& axis, std::int64_t tokens) : axis_(&axis), tokens_(tokens) {}
-  const TensorAxis<T>& axis() const { return *axis_; }
   // Of the micro-batch.
   std::int64_t tokens() const { return tokens_; }
   // Held here.
@@ -40,8 +39,8 @@ class WholeResidual {
     return of_tokens;
   }
 
-  AllTokens<T> gather(ExecutionQueue& /*queue*/, const DeviceTensor<T>& rows, const char* /*label*/) const {
-    return {{}, {rows}};
+  AllTokens<T> gather(ExecutionQueue& /*queue*/, Rows<const T> rows, const char* /*label*/) const {
+    return {{}, rows};
   }
   // The sum of [tokens, C], in place.
   DeviceBuffer<T> sum(ExecutionQueue& queue, DeviceBuffer<T> summands, const char* /*label*/) const {
@@ -65,7 +64,6 @@ class ShardedResidual {
         tokens_(tokens),
         first_(first_of(axis.position().index)),
         rows_(first_of(axis.position().index + 1) - first_) {}
-  const TensorAxis<T>& axis() const { return *axis_; }
   std::int64_t tokens() const { return tokens_; }
   std::int64_t rows() const { return rows_; }
   LeafRange held(const LeafRange& leaf) const {
@@ -78,10 +76,10 @@ class ShardedResidual {
     return of_tokens.rows(first_, rows_);
   }
 
-  AllTokens<T> gather(ExecutionQueue& queue, const DeviceTensor<T>& rows, const char* label) const {
-    const std::int64_t width = rows.extent(1);
+  AllTokens<T> gather(ExecutionQueue& queue, Rows<const T> rows, const char* label) const {
+    const std::int64_t width = rows.local.extent(1);
     AllTokens<T> all{make_buffer<T>(queue, MemoryCategory::communication, {tokens_, width}, label), {}};
-    axis_->gather(queue, rows, all.buffer.tensor(), counts(width));
+    axis_->gather(queue, rows.local, all.buffer.tensor(), counts(width));
     all.tokens = {all.buffer.tensor()};
     return all;
   }

@@ -136,7 +136,7 @@ void TransformerStage<T>::backward_embedding(ExecutionQueue& queue, const MicroB
                          residual.held(DeviceTensor<const std::int32_t>(batch.positions.tensor())), d_out,
                          sink, [&](const LeafRange& leaf) { return residual.held(leaf); });
   }
-  const AllTokens<T> all = residual.gather(queue, d_out, "TransformerStage::d_embedding");
+  const AllTokens<T> all = residual.gather(queue, {d_out}, "TransformerStage::d_embedding");
   deliver_embedding<T>(queue, list_->token_embedding, list_->shard(list_->token_embedding).first,
                        batch.ids.tensor(), all.tokens.local, sink,
                        [](const LeafRange& leaf) { return leaf; });

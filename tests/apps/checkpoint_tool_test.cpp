@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "src/base/file.hpp"
-#include "tests/apps/program_runner.hpp"
+#include "tests/apps/tiny_training.hpp"
 
 namespace charter::apps_test {
 namespace {
@@ -18,25 +18,17 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-class CheckpointTool : public testing::Test {
+class CheckpointTool : public TinyTraining {
  protected:
-  void SetUp() override {
-    write_tiny_model(folder_.path() / "model");
-    write_ragged_data(folder_.path() / "data.jsonl", 37);
-  }
-  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
+  CheckpointTool()
+      : TinyTraining("tool", 37,
+                     {"--max-steps", "6", "--save-every", "1", "--keep", "9", "--schedule", "constant"}) {}
   std::string step(const std::string& run, std::int64_t number) const {
     return path(fmt::format("{}/checkpoints/step-{:010d}", run, number));
   }
-  std::vector<std::string> training(const std::string& run, const std::vector<std::string>& more = {}) const {
-    return with_changes(
-        tiny_training(folder_.path(), run,
-                      {"--max-steps", "6", "--save-every", "1", "--keep", "9", "--schedule", "constant"}),
-        more);
-  }
   // A run of six steps with a checkpoint each, on `ranks` ranks.
   void train(const std::string& run, int ranks, const std::vector<std::string>& more = {}) const {
-    const Finished finished = apps_test::run(ranks, "sft_train", training(run, more));
+    const Finished finished = apps_test::run(ranks, "sft_train", arguments(run, more));
     ASSERT_EQ(finished.exit_code, 0) << finished.output;
   }
   static Finished tool(const std::vector<std::string>& arguments) {
@@ -58,8 +50,6 @@ class CheckpointTool : public testing::Test {
     file.seekp(middle);
     file.put(flipped);
   }
-
-  TestFolder folder_{"tool"};
 };
 
 TEST_F(CheckpointTool, ListsShowsAndVerifiesARun) {
@@ -121,7 +111,7 @@ TEST_F(CheckpointTool, ALinkThatLeadsNowhereDoesNotHideTheOthers) {
     EXPECT_THAT(verify.output, HasSubstr(line));
 
   // What the link leads to may come back: the run waits for it. A file can be no checkpoint: it is put aside.
-  const auto longer = training("run", {"--max-steps", "7"});
+  const auto longer = arguments("run", {"--max-steps", "7"});
   const Finished waits = apps_test::run(2, "sft_train", longer);
   EXPECT_EQ(waits.exit_code, 66) << waits.output;
   EXPECT_THAT(waits.output, HasSubstr("or remove the link"));
@@ -168,7 +158,7 @@ TEST_F(CheckpointTool, PruneKeepsTheNewestTheBestAndEverySoManyths) {
   EXPECT_THAT(steps_of("run"), testing::ElementsAre(1, 3, 5, 6));
   EXPECT_FALSE(fs::exists(path("run/run.lock")));
   // The run goes on from what is left.
-  const Finished on = apps_test::run(2, "sft_train", training("run", {"--max-steps", "7"}));
+  const Finished on = apps_test::run(2, "sft_train", arguments("run", {"--max-steps", "7"}));
   EXPECT_EQ(on.exit_code, 0) << on.output;
   EXPECT_THAT(on.output, HasSubstr("step 6"));
 }
@@ -192,7 +182,7 @@ TEST_F(CheckpointTool, PruneCountsALinkToNowhereForNothing) {
 }
 
 TEST_F(CheckpointTool, PruneRefusesWhileAJobHoldsTheRun) {
-  Running job(1, "sft_train", training("run", {"--max-steps", "100000", "--keep", "3"}),
+  Running job(1, "sft_train", arguments("run", {"--max-steps", "100000", "--keep", "3"}),
               folder_.path() / "out");
   ASSERT_TRUE(wait_for_step(path("run"), 3));
   const Finished refused = tool({"prune", path("run"), "--keep", "2"});

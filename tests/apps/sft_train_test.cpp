@@ -10,29 +10,18 @@
 #include <sys/stat.h>
 
 #include "src/base/file.hpp"
-#include "tests/apps/program_runner.hpp"
+#include "tests/apps/tiny_training.hpp"
 
 namespace charter::apps_test {
 namespace {
 
 using testing::HasSubstr;
 
-class SftTrain : public testing::Test {
+class SftTrain : public TinyTraining {
  protected:
-  void SetUp() override {
-    write_tiny_model(folder_.path() / "model");
-    write_ragged_data(folder_.path() / "data.jsonl", 37);
-  }
-  std::vector<std::string> arguments(const std::string& run,
-                                     const std::vector<std::string>& more = {}) const {
-    return with_changes(
-        tiny_training(folder_.path(), run,
-                      {"--max-steps", "20", "--save-every", "0", "--schedule", "linear", "--warmup", "2"}),
-        more);
-  }
-  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
-
-  TestFolder folder_{"sft"};
+  SftTrain()
+      : TinyTraining("sft", 37,
+                     {"--max-steps", "20", "--save-every", "0", "--schedule", "linear", "--warmup", "2"}) {}
 };
 
 TEST_F(SftTrain, LossesAndSamplesAreTheSameOnEveryNumberOfRanksAndMicroBatch) {

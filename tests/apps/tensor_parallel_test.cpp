@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/apps/program_runner.hpp"
+#include "tests/apps/tiny_training.hpp"
 
 namespace charter::apps_test {
 namespace {
@@ -14,19 +14,10 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-class TensorParallel : public testing::Test {
+class TensorParallel : public TinyTraining {
  protected:
-  void SetUp() override {
-    write_tiny_model(folder_.path() / "model");
-    write_ragged_data(folder_.path() / "data.jsonl", 37);
-  }
-  std::vector<std::string> arguments(const std::string& run,
-                                     const std::vector<std::string>& more = {}) const {
-    return with_changes(
-        tiny_training(folder_.path(), run, {"--max-steps", "20", "--schedule", "constant", "--warmup", "2"}),
-        more);
-  }
-  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
+  TensorParallel()
+      : TinyTraining("tp", 37, {"--max-steps", "20", "--schedule", "constant", "--warmup", "2"}) {}
 
   void expect_same_training(const std::string& run, const std::string& reference) const {
     const auto lines = metrics(path(run), "loss");
@@ -39,8 +30,6 @@ class TensorParallel : public testing::Test {
           << run << " step " << step;
     }
   }
-
-  TestFolder folder_{"tp"};
 };
 
 TEST_F(TensorParallel, LossesAreThoseOfOneRankAndRestartsMayChangeTheMesh) {

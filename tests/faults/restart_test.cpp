@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 
 #include "src/base/file.hpp"
-#include "tests/apps/program_runner.hpp"
+#include "tests/apps/tiny_training.hpp"
 #include "tests/support/test_paths.hpp"
 
 namespace charter::apps_test {
@@ -21,20 +21,12 @@ using testing::HasSubstr;
 
 constexpr std::int64_t steps = 60;
 
-class Restart : public testing::Test {
+class Restart : public TinyTraining {
  protected:
-  void SetUp() override {
-    write_tiny_model(folder_.path() / "model");
-    write_ragged_data(folder_.path() / "data.jsonl", 41);
-  }
-  std::vector<std::string> arguments(const std::string& run,
-                                     const std::vector<std::string>& more = {}) const {
-    return with_changes(tiny_training(folder_.path(), run,
-                                      {"--micro-batch", "2", "--max-steps", std::to_string(steps),
-                                       "--save-every", "5", "--keep", "3"}),
-                        more);
-  }
-  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
+  Restart()
+      : TinyTraining("restart", 41,
+                     {"--micro-batch", "2", "--max-steps", std::to_string(steps), "--save-every", "5",
+                      "--keep", "3"}) {}
 
   // Starts a run and kills one of its ranks with SIGKILL once it has passed `step`.
   void start_and_kill(const std::string& run_name, std::int64_t step, std::size_t rank,
@@ -56,8 +48,6 @@ class Restart : public testing::Test {
       EXPECT_EQ(lines.at(step).at("samples"), line.at("samples")) << step;
     }
   }
-
-  TestFolder folder_{"restart"};
 };
 
 TEST_F(Restart, AKilledRankCostsNothingOnTheSameMesh) {
